@@ -23,8 +23,7 @@ const postgresTests = {
     ].map((name) => requireTestFile(`tests/integration/console/${name}.test.ts`)),
     ...[
       ...["engine.races", "blob-leases", "retention", "users", "jobs.views", "jobs.cancel", "queue.manage"],
-      ...["assets.change", "assets.create", "assets.search"],
-      ...["runners", "runners.faults", "runners.queued", "runners.rejected"],
+      ...["assets.change", "assets.create", "assets.search", "runners"],
     ].map((name) => requireTestFile(`tests/integration/service/${name}.test.ts`)),
     requireTestFile("tests/contract/openapi.contract.test.ts"),
   ],

@@ -2,12 +2,12 @@
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, runOnStore } from "./command";
 
-const [verb, ...extraArgs] = process.argv.slice(2);
-if ((verb !== "verify" && verb !== "list") || extraArgs.length > 0) fail("Usage: npm run audit -- verify | list");
+const [command, ...extraArgs] = process.argv.slice(2);
+if ((command !== "verify" && command !== "list") || extraArgs.length > 0) fail("Usage: npm run audit -- verify | list");
 else
   runOnStore(async (store) => {
     await store.migrate();
-    if (verb === "list") {
+    if (command === "list") {
       for await (const lines of writeAuditCsv(store, await readNames(store, await store.connections.listFor("")), {}))
         process.stdout.write(lines);
       return;

@@ -42,8 +42,8 @@ export function resolveFromCaller(path: string): string {
 
 export function readBackupArguments(allowedOptions: readonly string[]): { folder: string; options: string[] } | undefined {
   const args = process.argv.slice(2);
-  const options = args.filter((word) => word.startsWith("--"));
-  const [folder, ...extraFolders] = args.filter((word) => !word.startsWith("--"));
+  const options = args.filter((arg) => arg.startsWith("--"));
+  const [folder, ...extraFolders] = args.filter((arg) => !arg.startsWith("--"));
   if (folder === undefined || extraFolders.length > 0 || options.some((option) => !allowedOptions.includes(option))) return undefined;
   return { folder: resolveFromCaller(folder), options };
 }

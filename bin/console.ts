@@ -43,10 +43,10 @@ async function main(): Promise<void> {
   if (settings.databaseUrl === undefined) lockDataFolder(settings.dataDir);
   await startTelemetry(settings.service, "lightdesk");
   let handle: Handle = async (request, response) => sendStartingResponse(request, response);
-  const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;
+  const { requestTimeoutMs, connectionsPerAddress } = settings.service;
   const { basePath } = settings;
   const bounds = {
-    headersTimeoutMs: patienceMs,
+    headersTimeoutMs: requestTimeoutMs,
     isProxy: (address: string) => isProxy(address, settings.proxies),
     connectionsPerAddress,
     basePath,
@@ -69,10 +69,10 @@ async function main(): Promise<void> {
   const handleRequest = (request: IncomingMessage, response: ServerResponse): void => {
     addSeenRequestHeader(request, response, { authSecret: getProcessState().composition?.authSecret, getAddress, nowMs: Date.now() });
     if (handleOperator(request, response)) return;
-    const refusal = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
-    if (refusal) return sendErrorResponse(request, response, refusal);
+    const errorResponse = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
+    if (errorResponse) return sendErrorResponse(request, response, errorResponse);
     request.url = escapeDots(request.url ?? "/");
-    // Below a base path, the host also serves other products.
+    // With a base path, the host also serves other products.
     if (isHttps(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = getAddress(request);
     handle(request, response).catch((error: unknown) => {
@@ -107,11 +107,11 @@ async function main(): Promise<void> {
   await app.prepare();
   const composition = await waitForComposition(INSTRUMENTATION_TIMEOUT_MS);
   await composition.ready;
-  const handleByNext = app.getRequestHandler();
+  const handleWithNext = app.getRequestHandler();
   const preferCompressed = createCompressedFiles(join(env.root, getBuildFolder(env), "static"), "/_next/static");
   const render: Handle = (request, response) => {
     request.url = addBasePath(request.url ?? "/", basePath);
-    return handleByNext(request, response);
+    return handleWithNext(request, response);
   };
   const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
   const getClientName = (request: IncomingMessage) => getNetwork(getAddress(request));
@@ -120,13 +120,13 @@ async function main(): Promise<void> {
     refund: (request: IncomingMessage) => visitorLimit.refund(getClientName(request)),
   };
   const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
-  const isFile = createPublicFileTest(env.root, getBuildFolder(env));
+  const isPublicFile = createPublicFileTest(env.root, getBuildFolder(env));
   const [yieldBeforeHealth, yieldBeforeFile] = [createYieldQueue(), createYieldQueue()];
   handle = async (request, response) => {
     const { url = "/" } = request;
     const isHealth = /^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "");
-    const isStaticFile = isFile(url);
-    // Not rate limited. One request per event loop turn keeps pages responsive during a flood.
+    const isStaticFile = isPublicFile(url);
+    // Not rate limited. One request per event loop iteration keeps pages responsive during a flood.
     if (isHealth) await yieldBeforeHealth();
     else if (isStaticFile) await yieldBeforeFile();
     if (response.destroyed) return;
@@ -146,8 +146,8 @@ async function main(): Promise<void> {
 }
 
 async function authorize(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
-  const refusal = applyProxyHeader(request, env.proxySignIn);
-  if (refusal) return { ok: false, error: refusal };
+  const errorResponse = applyProxyHeader(request, env.proxySignIn);
+  if (errorResponse) return { ok: false, error: errorResponse };
   request.headers[ADDRESS_HEADER] = address;
   const { authorizeSubscription } = getProcessState();
   return authorizeSubscription ? authorizeSubscription(request) : { ok: false, error: { status: 503, ...startingError } };

@@ -32,12 +32,12 @@ async function copyToPostgres({ dataDir, databaseUrl }: Env, url: string): Promi
 The key ring is not copied: set LIGHTDESK_ENCRYPTION_KEYS of every console to the keys in the file encryption-keys.`);
 }
 
-function isSameDatabase(value: string, other: string): boolean {
-  const getLocation = (url: string) => {
-    const { hostname, port, pathname } = new URL(url);
+function isSameDatabase(url: string, otherUrl: string): boolean {
+  const getLocation = (address: string) => {
+    const { hostname, port, pathname } = new URL(address);
     return [hostname, port || "5432", pathname].join();
   };
-  return getLocation(value) === getLocation(other);
+  return getLocation(url) === getLocation(otherUrl);
 }
 
 async function copyToFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<void> {

@@ -40,15 +40,15 @@ const stateLabels = { passed: "ok  ", noted: "note", failed: "FAIL" } as const;
 
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  if (args.some((word) => word !== "--json")) return fail("Usage: npm run doctor [-- --json]");
+  if (args.some((arg) => arg !== "--json")) return fail("Usage: npm run doctor [-- --json]");
   const findings = await runChecks();
-  const failed = findings.filter(({ state }) => state === "failed").length;
+  const failedCount = findings.filter(({ state }) => state === "failed").length;
   const lines = findings.map(({ check, state, text, remedy }) => `${stateLabels[state]}  ${check}: ${text}${remedy ? ` ${remedy}` : ""}`);
-  const summary = failed === 0 ? "All checks passed." : `${failed} of ${findings.length} checks failed.`;
+  const summary = failedCount === 0 ? "All checks passed." : `${failedCount} of ${findings.length} checks failed.`;
   process.stdout.write(
-    args.includes("--json") ? `${writeExactJson({ ok: failed === 0, findings })}\n` : `${[...lines, summary].join("\n")}\n`,
+    args.includes("--json") ? `${writeExactJson({ ok: failedCount === 0, findings })}\n` : `${[...lines, summary].join("\n")}\n`,
   );
-  process.exitCode = failed === 0 ? 0 : 1;
+  process.exitCode = failedCount === 0 ? 0 : 1;
 }
 
 runCommand(main);

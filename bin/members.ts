@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { createResetLink } from "@/lib/server/auth/reset-link";
 import { fail, runOnStore } from "./command";
 
-const [verb, email, ...extraArgs] = process.argv.slice(2);
-if (verb !== "reset-link" || !email || extraArgs.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
+const [command, email, ...extraArgs] = process.argv.slice(2);
+if (command !== "reset-link" || !email || extraArgs.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
 else
   runOnStore(async (store, env) => {
     await store.migrate();

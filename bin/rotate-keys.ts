@@ -2,7 +2,7 @@
 import { listSealedSecret, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
 import { fail, runOnStore } from "./command";
 
-type SecretLabel = readonly [one: string, many: string];
+type SecretLabel = readonly [singular: string, plural: string];
 
 runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
   const keyRing = openKeyRing(dataDir, encryptionKeys);
@@ -24,7 +24,7 @@ function report(label: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId:
     process.stdout.write(`${formatCount(count, label)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
     if (unreadable > 0)
       fail(
-        `${formatCount(unreadable, label)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Remove no key.`,
+        `${formatCount(unreadable, label)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Don't remove any key.`,
       );
     else if (id !== ringKeyId)
       fail(`${formatCount(count, label)} sealed by ${id} in the meantime. Restart the console with the new key, then run this again.`);

@@ -20,9 +20,9 @@ export function run(command, args, { cwd, env = process.env, inherit = false, is
     };
     process.on("SIGINT", stop).on("SIGTERM", stop);
 
-    const finish = (code, extra = "") => {
+    const finish = (code, errorText = "") => {
       process.off("SIGINT", stop).off("SIGTERM", stop);
-      resolve({ code, output: Buffer.concat(chunks).toString("utf8") + extra });
+      resolve({ code, output: Buffer.concat(chunks).toString("utf8") + errorText });
     };
     child.on("error", (error) => finish(127, `${command}: ${error.message}\n`));
     child.on("close", (code, signal) => finish(code ?? 128 + constants.signals[signal ?? "SIGTERM"]));

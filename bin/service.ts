@@ -53,36 +53,36 @@ function print(line: string): void {
 }
 
 async function runCommand(keys: ServiceKeys, args: string[]): Promise<void> {
-  const [subject, verb, first, second] = args;
-  if (subject === "keys" && verb === "create" && first === "--user" && second) {
-    const { key, prefix } = await keys.createKey(second);
-    print(`Key ${prefix} for ${second}, shown only once:`);
+  const [subject, action, firstArg, secondArg] = args;
+  if (subject === "keys" && action === "create" && firstArg === "--user" && secondArg) {
+    const { key, prefix } = await keys.createKey(secondArg);
+    print(`Key ${prefix} for ${secondArg}, shown only once:`);
     print(key);
-  } else if (subject === "keys" && verb === "list") {
+  } else if (subject === "keys" && action === "list") {
     for (const keyListing of await keys.listKeys()) {
       const createdAt = new Date(keyListing.createdAtMs).toISOString();
       print(
         `${keyListing.prefix}  ${keyListing.userName} (${keyListing.userStatus})  created ${createdAt}${keyListing.revokedAtMs ? `  revoked ${new Date(keyListing.revokedAtMs).toISOString()}` : ""}`,
       );
     }
-  } else if (subject === "keys" && verb === "revoke" && first) {
-    if (!(await keys.revokeKey(first))) return fail(`No active key has the prefix ${first}. See: keys list`);
-    print(`Revoked ${first}.`);
-  } else if (subject === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
-    if (!(await keys.setUserStatus(first, second))) return fail(`There is no user ${first}.`);
-    print(`${first} is ${second}.`);
+  } else if (subject === "keys" && action === "revoke" && firstArg) {
+    if (!(await keys.revokeKey(firstArg))) return fail(`No active key has the prefix ${firstArg}. See: keys list`);
+    print(`Revoked ${firstArg}.`);
+  } else if (subject === "users" && action === "set-status" && firstArg && (secondArg === "active" || secondArg === "waitlisted")) {
+    if (!(await keys.setUserStatus(firstArg, secondArg))) return fail(`There is no user ${firstArg}.`);
+    print(`${firstArg} is ${secondArg}.`);
   } else fail(usage);
 }
 
-async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...options]: string[]): Promise<void> {
-  if (verb === "list" && name === undefined) {
+async function runRunnersCommand(runners: ServiceRunners, [action, name, ...options]: string[]): Promise<void> {
+  if (action === "list" && name === undefined) {
     for (const { id, label, address, state, reason, slots, running, done, failed } of await runners.list())
       print(
         `${id}  ${label}  ${address ?? "in this service"}  ${state}${reason ? ` (${reason.message})` : ""}  runs ${running} of ${slots}  done ${done}  failed ${failed}`,
       );
     return;
   }
-  if (verb === "add" && name !== undefined) {
+  if (action === "add" && name !== undefined) {
     const { label, slots } = readOptions(options);
     const result = await runners.add({
       address: name,
@@ -92,8 +92,8 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
     if (!result.ok) return fail(result.failure.message);
     return print(`Added ${result.value.label} with ${result.value.classes} node classes. A running service uses it at once.`);
   }
-  const state = verb === "pause" ? "paused" : verb === "drain" ? "draining" : verb === "resume" ? "ready" : undefined;
-  if ((state === undefined && verb !== "remove") || name === undefined) return fail(usage);
+  const state = action === "pause" ? "paused" : action === "drain" ? "draining" : action === "resume" ? "ready" : undefined;
+  if ((state === undefined && action !== "remove") || name === undefined) return fail(usage);
   const runner = (await runners.list()).find(({ id, label, address }) => [id, label, address].includes(name));
   if (!runner) return fail(`There is no runner ${name}. See: runners list`);
   const outcome = state === undefined ? await runners.remove(runner.id) : await runners.change(runner.id, { state });
@@ -144,8 +144,8 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const sockets = createEventSockets((request) => authorize(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const bounds = { headersTimeoutMs: requestTimeoutMs, connectionsPerAddress };
-  const nameByContract = createRequestNamer([...operatorPaths, ...extraPaths, ...allOperations.map(({ path }) => path)]);
-  const nameRequest: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: addApiPrefix(url) });
+  const nameContractRequest = createRequestNamer([...operatorPaths, ...extraPaths, ...allOperations.map(({ path }) => path)]);
+  const nameRequest: typeof nameContractRequest = ({ method, url = "/" }) => nameContractRequest({ method, url: addApiPrefix(url) });
   const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, getReadiness: () => service.readiness });
   const server = createHttpServer({ ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameRequest }, (request, response) => {
     request.url = addApiPrefix(escapeDots(request.url ?? "/"));

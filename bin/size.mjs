@@ -27,7 +27,7 @@ function measure(prefix, measuredFiles = [...files]) {
   return {
     lines: lines.reduce((sum, count) => sum + count, 0),
     files: lines.length,
-    small: lines.filter((n) => n <= SMALL_FILE_LINES).length,
+    small: lines.filter((count) => count <= SMALL_FILE_LINES).length,
   };
 }
 
@@ -51,7 +51,7 @@ function listImports(path, text) {
 const calls = [...allSources]
   .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bgetComposition\(\)/g)?.length ?? 0 }))
   .filter(({ count }) => count > 0);
-const production = calls.filter(({ path }) => !path.startsWith("tests/"));
+const productionCalls = calls.filter(({ path }) => !path.startsWith("tests/"));
 const sumCounts = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
 
 // lib/server/bff and lib/server/queries are the top layer of lib/server. Other folders must not import them.
@@ -59,7 +59,7 @@ const upwardImports = [...files]
   .filter(([path]) => /^lib\/server\/(?!bff\/|queries\/)/.test(path))
   .filter(([path, text]) => listImports(path, text).some((name) => /^lib\/server\/(bff|queries)\//.test(name)));
 
-const [largest] = [...files]
+const [mostImports] = [...files]
   .filter(([path]) => path.startsWith("components/run/"))
   .map(([path, text]) => ({ path, count: listImports(path, text).length }))
   .sort((a, b) => b.count - a.count);
@@ -82,10 +82,10 @@ print("metric", "value");
 print("---", "---");
 print(
   "getComposition() calls",
-  `${sumCounts(production)} in ${production.length} files, and ${sumCounts(calls) - sumCounts(production)} in tests`,
+  `${sumCounts(productionCalls)} in ${productionCalls.length} files, and ${sumCounts(calls) - sumCounts(productionCalls)} in tests`,
 );
 print("files of lib/server that import upwards (bff, queries)", upwardImports.length);
-print("most imports of a file in components/run", largest ? `${largest.count} (${largest.path})` : "none");
+print("most imports of a file in components/run", mostImports ? `${mostImports.count} (${mostImports.path})` : "none");
 print("dependencies", `${Object.keys(dependencies).length} + ${Object.keys(devDependencies).length}`);
 if (existsSync("package-lock.json"))
   print("packages in the lock", Object.keys(JSON.parse(readFileSync("package-lock.json", "utf8")).packages).length - 1);

@@ -34,7 +34,7 @@ const createNodeCheck = (version) => ({
 });
 
 /** @typedef {import("./checks/test-results.mjs").Results} Results */
-/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, isLowPriority?: boolean, read?: (code: number) => Results }[]} */
+/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], isExclusive?: boolean, isLowPriority?: boolean, read?: (code: number) => Results }[]} */
 const checks = [
   { name: "build", command: [node, "bin/start.mjs", "build"] },
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
@@ -42,23 +42,23 @@ const checks = [
     name: "unit, integration, contract, faults",
     command: createVitestCommand("tests", "!installed"),
     after: ["build"],
-    waits: true,
+    isExclusive: true,
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
-  { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
+  { name: "build with base path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
   // Generates types such as PageProps<"/jobs">. Builds also write next-env.d.ts, so the last writer decides the folder of the types.
-  { name: "types of routes", command: createToolCommand("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
+  { name: "route types", command: createToolCommand("next/dist/bin/next", "typegen"), after: ["build", "build with base path"] },
   {
     name: "browser",
     command: createToolCommand("@playwright/test/cli.js", "test"),
-    after: ["build", "build below a path"],
-    waits: true,
+    after: ["build", "build with base path"],
+    isExclusive: true,
     read: (code) => readPlaywright(code, "test-results/playwright.json"),
   },
   {
     name: "installed",
     command: createVitestCommand("installed", "installed"),
-    after: ["build", "build below a path"],
+    after: ["build", "build with base path"],
     read: (code) => readVitest(code, "test-results/installed.json"),
   },
   createNodeCheck("22.23.3"),
@@ -68,7 +68,7 @@ const checks = [
   {
     name: "types",
     command: createToolCommand("typescript-native/bin/tsc", "--noEmit", "-p", "."),
-    after: ["types of routes"],
+    after: ["route types"],
     isLowPriority: true,
   },
   { name: "format", command: createToolCommand("prettier/bin/prettier.cjs", "--check", "."), isLowPriority: true },
@@ -105,19 +105,23 @@ process.stdout.write(
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
 async function runChecks(selectedChecks, browser) {
-  const waiting = [...selectedChecks];
-  const running = new Map();
+  const pendingChecks = [...selectedChecks];
+  const runningChecks = new Map();
   const maxRunning = Math.min(2, availableParallelism());
-  const isUnfinished = (name) => waiting.some((check) => check.name === name) || running.has(name);
-  const canStart = (check) => !check.after?.some(isUnfinished) && !(check.waits && [...running.values()].some(({ waits }) => waits));
+  const isUnfinished = (name) => pendingChecks.some((check) => check.name === name) || runningChecks.has(name);
+  const canStart = (check) =>
+    !check.after?.some(isUnfinished) && !(check.isExclusive && [...runningChecks.values()].some(({ isExclusive }) => isExclusive));
 
-  while (waiting.length > 0 || running.size > 0) {
-    for (let next; running.size < maxRunning && (next = waiting.find(canStart));) {
-      const check = next;
-      waiting.splice(waiting.indexOf(check), 1);
-      running.set(check.name, { waits: check.waits, done: runCheck(check, browser).then(() => running.delete(check.name)) });
+  while (pendingChecks.length > 0 || runningChecks.size > 0) {
+    for (let nextCheck; runningChecks.size < maxRunning && (nextCheck = pendingChecks.find(canStart));) {
+      const check = nextCheck;
+      pendingChecks.splice(pendingChecks.indexOf(check), 1);
+      runningChecks.set(check.name, {
+        isExclusive: check.isExclusive,
+        completion: runCheck(check, browser).then(() => runningChecks.delete(check.name)),
+      });
     }
-    await Promise.race([...running.values()].map(({ done }) => done));
+    await Promise.race([...runningChecks.values()].map(({ completion }) => completion));
     if (process.exitCode) return;
   }
 }
@@ -143,6 +147,6 @@ function toResults(code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, failures: [], unchecked: [] };
 }
 
-function formatSeconds(since) {
-  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+function formatSeconds(startMs) {
+  return `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
 }

@@ -18,7 +18,7 @@ type PageUrl = {
 type PageProps = { params: Promise<Record<string, string>>; searchParams: Promise<SearchParams> };
 
 /** Creates a page with the messages of its screen. With `refuseEmbedded`, embedded sessions get a 404. */
-export function consolePage(
+export function createConsolePage(
   namespaces: readonly Namespace[],
   render: (context: PageContext, url: PageUrl) => ReactNode | Promise<ReactNode>,
   options?: { refuseEmbedded: true },

@@ -13,14 +13,14 @@ import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory, listJobs } from "@/lib/server/queries/jobs";
 import { resolvesWithoutSkeleton, withRequestTime } from "./console-page";
-import { getTextParam, openDefaultView, type SearchParams, toSearchParams } from "./params";
+import { getTextParam, redirectToDefaultView, type SearchParams, toSearchParams } from "./params";
 
 /** Renders the jobs page or the history page. */
 export async function renderJobList(list: ListName, params: SearchParams, createScreen: (props: JobListProps) => ReactElement) {
   const context = await openPage();
   const { query, ignored } = parseListQuery(list, toSearchParams(params));
   const connection = getTextParam(params, "connection");
-  const view = await openDefaultView(context, list, params);
+  const view = await redirectToDefaultView(context, list, params);
   const request = toRequestQuery(list, query);
   const readJobs = () => {
     if (isPlainHistory(list, query)) return listHistory(context, { offset: query.offset, max_items: query.limit }, connection);

@@ -16,7 +16,7 @@ export function toSearchParams(params: SearchParams): URLSearchParams {
 }
 
 /** Redirects a URL without a query to the member's default view. Returns "all" if links must name a view to skip the default one. */
-export async function openDefaultView(context: Context, screen: ViewScreen, params: SearchParams): Promise<"all" | undefined> {
+export async function redirectToDefaultView(context: Context, screen: ViewScreen, params: SearchParams): Promise<"all" | undefined> {
   const view = await getDefaultView(context, screen);
   const hasNoQuery = Object.keys(params).every((name) => name === "connection");
   if (view && view.query !== "" && hasNoQuery) {

@@ -40,9 +40,9 @@ function listFramedRoutes() {
 }
 
 function findCommonFiles(fileLists) {
-  const [first, ...others] = fileLists;
-  if (!first) throw new Error(`The build has no page of ${consoleFolder} to compare with.`);
-  return first.filter((file) => others.every((list) => list.includes(file)));
+  const [firstFiles, ...otherLists] = fileLists;
+  if (!firstFiles) throw new Error(`The build has no page of ${consoleFolder} to compare with.`);
+  return firstFiles.filter((file) => otherLists.every((list) => list.includes(file)));
 }
 
 function describeFirstLoad(pages) {

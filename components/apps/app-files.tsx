@@ -21,7 +21,7 @@ import { getAppApiPath } from "./apps-urls";
 export function createAppFileSender(app: string, input: string): SendPicture {
   return (file, options) => {
     const form = new FormData();
-    // Fields before bytes, so that a streaming reader can route them.
+    // Fields precede the file, so that a streaming parser can route it.
     form.set("input", input);
     form.set("file", file, file.name);
     return upload<AppFileResponse>(getAppApiPath(app, "files"), { form, ...options });
@@ -33,7 +33,7 @@ export function getAppFileUrl(app: string, name: string, edge?: 256 | 512): stri
 }
 
 /** Finds values whose files are missing or no longer available to this member. */
-export async function findMissingFiles(
+export async function findFileProblems(
   app: string,
   inputs: readonly AppField[],
   values: Readonly<Record<string, unknown>>,

@@ -58,7 +58,7 @@ type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; acceptsPa
 
 function AppField({ app, input, values, problems, picture, acceptsPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
-  const problemText = useProblemText();
+  const formatProblem = useProblemText();
   const { name, label, help, control, isRequired, default: defaultValue } = input;
   const example = getExample(input);
   const id = getFieldId(name);
@@ -70,7 +70,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
   const controlProps = {
     id,
     value,
-    onChange: (next: unknown) => onChange(name, next),
+    onChange: (newValue: unknown) => onChange(name, newValue),
     ...(describedBy && { "aria-describedby": describedBy }),
     ...(fieldProblems.length > 0 && { "aria-invalid": true as const }),
   };
@@ -106,7 +106,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
         picture={{
           ...picture,
           ...(app !== undefined && { sendPicture: createAppFileSender(app, name) }),
-          explainFailure: (failure) => parseProblems(failure, [input])?.map(problemText).join(" "),
+          explainFailure: (failure) => parseProblems(failure, [input])?.map(formatProblem).join(" "),
           ...(!isRequired && value !== defaultValue && { onRemove: () => onChange(name, undefined) }),
         }}
         acceptsPaste={acceptsPaste}
@@ -123,7 +123,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
         <ul id={`${id}-problems`} className="text-sm text-bad">
           {fieldProblems.map((problem) => (
             <li key={problem.code}>
-              {problemText(problem)}
+              {formatProblem(problem)}
               {app === undefined || input.node === undefined ? null : (
                 <Link
                   href={`${withQuery("/run", { app, connection: picture.connection })}${toNodeHash(input.node)}`}

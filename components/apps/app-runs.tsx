@@ -40,7 +40,7 @@ export function AppRuns({ app, runs: { runs, live, moreButton }, onReuse }: AppR
   const [isComparing, setComparing] = useState(false);
   const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShownResults(run, result)));
   const selectedPictures = selectedIds.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
-  const viewing = useViewing({
+  const viewerState = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
     getId: (index) => pictures[index]?.item.id,
   });
@@ -51,7 +51,7 @@ export function AppRuns({ app, runs: { runs, live, moreButton }, onReuse }: AppR
   const toggleSelection = (id: string) =>
     setSelectedIds(selectedIds.includes(id) ? selectedIds.filter((value) => value !== id) : [...selectedIds, id].slice(-MAX_COMPARED));
   return (
-    // At least as high as the window on narrow screens, so that a new run can be scrolled to the top before its results arrive.
+    // Fills the window on narrow screens, so that a new run can be scrolled to the top before its results arrive.
     <section
       id={RESULTS_ID}
       aria-label={t("title")}
@@ -84,19 +84,19 @@ export function AppRuns({ app, runs: { runs, live, moreButton }, onReuse }: AppR
           previousRun={runs[index + 1]}
           selectedIds={selectedIds}
           onToggleSelection={toggleSelection}
-          onOpen={(id) => viewing.open(pictures.findIndex(({ item }) => item.id === id))}
+          onOpen={(id) => viewerState.open(pictures.findIndex(({ item }) => item.id === id))}
           onReuse={onReuse}
           onChanged={live.refresh}
         />
       ))}
       {moreButton}
-      {viewing.at === undefined || isComparing ? null : (
+      {viewerState.at === undefined || isComparing ? null : (
         <Viewer
           count={pictures.length}
-          index={viewing.at}
+          index={viewerState.at}
           getItem={(index) => pictures[index]?.item}
-          onMove={viewing.move}
-          onClose={viewing.close}
+          onMove={viewerState.move}
+          onClose={viewerState.close}
           onCompare={compareResults}
         />
       )}
@@ -144,13 +144,13 @@ type Attempt = { key: string; inputs: Record<string, unknown> };
 
 const POLL_INTERVAL_MS = 1000;
 
-const keepResponse = (response: RunsResponse) => response;
+const readResponse = (response: RunsResponse) => response;
 const getRuns = ({ runs }: RunsResponse) => runs;
 
 /** The member's own runs of an app. Runs are sent one after another under idempotency keys, so that a retry never starts a run twice. */
 export function useAppRuns(app: string) {
   const path = getAppApiPath(app, "runs");
-  const live = useLive(path, { read: keepResponse });
+  const live = useLive(path, { read: readResponse });
   const pagedRuns = useLoadMore(path, live.value?.next, getRuns);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
@@ -162,22 +162,22 @@ export function useAppRuns(app: string) {
   async function sendPending(): Promise<ApiFailure | undefined> {
     setSending(true);
     setFailure(undefined);
-    let refusal: ApiFailure | undefined;
-    for (let attempt = pendingAttempts.current[0]; attempt && !refusal; attempt = pendingAttempts.current[0]) {
+    let sendFailure: ApiFailure | undefined;
+    for (let attempt = pendingAttempts.current[0]; attempt && !sendFailure; attempt = pendingAttempts.current[0]) {
       const { key, inputs } = attempt;
       const runResult = await callApi<RunResponse>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
       const result = runResult.ok ? await waitUntilSent(path, runResult.value) : runResult;
-      if (!result.ok) refusal = result.failure;
+      if (!result.ok) sendFailure = result.failure;
       else if (result.value.run.state !== "refused") {
         pendingAttempts.current.shift();
         const { run } = result.value;
         live.patch((current) => ({ ...current, runs: [run, ...current.runs.filter(({ id }) => id !== run.id)] }));
       }
     }
-    setFailure(refusal);
+    setFailure(sendFailure);
     await live.refresh();
     setSending(false);
-    return refusal;
+    return sendFailure;
   }
   return {
     live,
@@ -191,9 +191,9 @@ export function useAppRuns(app: string) {
     },
     /** Sends the unsent runs. A run with changed inputs gets a new key. */
     retry: (inputs: Record<string, unknown>) => {
-      const text = writeExactJson(inputs);
+      const inputsJson = writeExactJson(inputs);
       pendingAttempts.current = pendingAttempts.current.map((attempt) =>
-        writeExactJson(attempt.inputs) === text ? attempt : { key: createIdempotencyKey(), inputs },
+        writeExactJson(attempt.inputs) === inputsJson ? attempt : { key: createIdempotencyKey(), inputs },
       );
       return sendPending();
     },

@@ -26,7 +26,7 @@ import { asObject, getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
-import { AppPicturePicker, createMaskTarget, findMissingFiles, getAppFileUrl } from "./app-files";
+import { AppPicturePicker, createMaskTarget, findFileProblems, getAppFileUrl } from "./app-files";
 import { AppForm, getFieldId } from "./app-form";
 import { AppRuns, RESULTS_ID, useAppRuns } from "./app-runs";
 import {
@@ -94,15 +94,15 @@ export function usePictureContext(app: string | undefined, canSend: boolean, con
   const id = connection?.id;
   const role = useRole();
   const canSeeAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
-  const pictures = useMemo(() => createPictureApi(connection?.id, hasFeature(connection, "contentLookup")), [connection]);
+  const pictureApi = useMemo(() => createPictureApi(connection?.id, hasFeature(connection, "contentLookup")), [connection]);
   return {
     connection: id,
     canSend,
     ownNames,
     hidesFileNames: true,
-    listAssets: pictures.listAssets,
+    listAssets: pictureApi.listAssets,
     findStoredName: async () => undefined,
-    sendPicture: pictures.sendPicture,
+    sendPicture: pictureApi.sendPicture,
     ...(app !== undefined && {
       getSource: (value: string) => getAppFileUrl(app, value, 512),
       masks: createMaskTarget(app),
@@ -123,7 +123,7 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
   const getDenialText = useDenialText();
-  // Stored per tab, so it survives a reload.
+  // Stored per tab, so that the values survive a reload.
   const [storedValues] = useState(() =>
     createPersistedValue(`lightdesk.app.${id}`, parseValues, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
@@ -131,12 +131,12 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
   // Typed values survive a new version of the app.
   const values = { ...getDefaultValues(inputs), ...enteredValues };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
-  const [uploading, setUploading] = useState<readonly string[]>([]);
+  const [uploadingNames, setUploadingNames] = useState<readonly string[]>([]);
   const [count, setCount] = useState(1);
   const runs = useAppRuns(id);
   const picture = usePictureContext(id, canRun, app.connectionId);
   const hasRandomSeed = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
-  const isBusy = runs.isSending || uploading.length > 0;
+  const isBusy = runs.isSending || uploadingNames.length > 0;
 
   function showProblems(fieldProblems: readonly FieldProblem[]) {
     setProblems(fieldProblems);
@@ -161,14 +161,14 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
     else if (!failure) document.getElementById(RESULTS_ID)?.scrollIntoView?.({ block: "start" });
     await onRun();
   }
-  async function fillForm(next: FieldValues) {
-    storedValues.set(next);
+  async function fillForm(newValues: FieldValues) {
+    storedValues.set(newValues);
     setProblems([]);
-    const missingFiles = await findMissingFiles(id, inputs, next);
-    const unchangedMissing = missingFiles.filter(({ input }) => getOwn(storedValues.get(), input) === getOwn(next, input));
+    const fileProblems = await findFileProblems(id, inputs, newValues);
+    const currentProblems = fileProblems.filter(({ input }) => getOwn(storedValues.get(), input) === getOwn(newValues, input));
     setProblems((current) => [
-      ...current.filter(({ input }) => !unchangedMissing.some((appProblem) => appProblem.input === input)),
-      ...unchangedMissing,
+      ...current.filter(({ input }) => !currentProblems.some((appProblem) => appProblem.input === input)),
+      ...currentProblems,
     ]);
   }
   useRunKey(() => void run());
@@ -181,7 +181,7 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
           inputs={inputs}
           values={values}
           {...(lastInputs && { lastValues: toFormValues(inputs, lastInputs) })}
-          onFill={(next) => void fillForm(next)}
+          onFill={(newValues) => void fillForm(newValues)}
         />
         <form
           aria-label={t("form.label")}
@@ -203,7 +203,7 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
               setProblems((current) => current.filter(({ input }) => input !== name));
             }}
             onRunning={(name, isRunning) =>
-              setUploading((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])
+              setUploadingNames((current) => [...current.filter((value) => value !== name), ...(isRunning ? [name] : [])])
             }
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
@@ -216,7 +216,7 @@ function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }
               <>
                 <Button type="submit" tone="primary" busy={isBusy} title={t("form.runHint")} className="min-h-9 flex-1">
                   <Play aria-hidden="true" className="size-3.5 fill-current" />
-                  {uploading.length > 0 ? t("form.waiting") : runs.isSending ? t("form.sending") : t("form.run")}
+                  {uploadingNames.length > 0 ? t("form.waiting") : runs.isSending ? t("form.sending") : t("form.run")}
                 </Button>
                 {hasRandomSeed ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>

@@ -55,6 +55,6 @@ const problemCodes = [
   ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];
 
-export function findDifferingInputs(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
-  return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(getOwn(run ?? {}, name) ?? null))).size > 1);
+export function findDifferingInputs(inputs: readonly AppField[], runInputs: readonly (AppValues | undefined)[]): AppField[] {
+  return inputs.filter(({ name }) => new Set(runInputs.map((runInput) => writeExactJson(getOwn(runInput ?? {}, name) ?? null))).size > 1);
 }

@@ -31,7 +31,7 @@ type AppsScreenProps = {
   apps: Promise<Result<TimedValue<AppsResponse>, Failure>>;
 };
 
-const keepResponse = (response: AppsResponse) => response;
+const readResponse = (response: AppsResponse) => response;
 const getApps = ({ apps }: AppsResponse) => apps;
 
 export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
@@ -40,7 +40,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const router = useRouter();
   const initialResult = use(apps);
   const path = getAppsApiPath(search, useConnection()?.id);
-  const live = useLive(path, { ...toInitialOptions(initialResult), read: keepResponse });
+  const live = useLive(path, { ...toInitialOptions(initialResult), read: readResponse });
   const pagedApps = useLoadMore(path, live.value?.next, getApps);
   const updateSearch = (change: Partial<AppsSearch>) =>
     router.push(getAppsHref({ ...search, ...change }, connectionParam), { scroll: false });
@@ -190,14 +190,14 @@ type FavouriteButtonProps = { app: Pick<AppCard, "id" | "title" | "isFavourite">
 
 export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, className }: FavouriteButtonProps) {
   const t = useTranslations("apps");
-  const errors = useTranslations("errors");
+  const tErrors = useTranslations("errors");
   const [pendingFavourite, setPendingFavourite] = useState<boolean>();
   const isMarkedFavourite = pendingFavourite ?? isFavourite;
   const label = t(isMarkedFavourite ? "unfavour" : "favour", { title });
   async function toggle() {
     setPendingFavourite(!isMarkedFavourite);
     const result = await callApi(getAppApiPath(id, "favourite"), { method: isMarkedFavourite ? "DELETE" : "PUT" });
-    if (!result.ok) showToast({ tone: "bad", text: formatFailure(errors, result.failure) });
+    if (!result.ok) showToast({ tone: "bad", text: formatFailure(tErrors, result.failure) });
     await onChanged();
     setPendingFavourite(undefined);
   }
@@ -265,7 +265,7 @@ function ImportApp() {
 function ImportProblem({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const reasonCode = failure.code === "INVALID_JSON" ? "other" : asObject(failure.details)?.reason;
-  const reason = importReasons.find((reason) => reason === reasonCode);
+  const reason = importReasons.find((importReason) => importReason === reasonCode);
   if (reason === undefined) return <FailureMessage failure={failure} title={t("importAbout")} />;
   return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
 }
@@ -274,16 +274,16 @@ const importReasons = ["workflow", "otherVersion", "damaged", "other"] as const;
 
 type LoadedPages<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
-/** Loads further pages of a list, and renders the button for it. `next`: the cursor of the first page. */
+/** Loads further pages of a list, and renders the button for it. `initialCursor`: the cursor after the first page. */
 export function useLoadMore<Page extends { next?: string }, T>(
   path: `/${string}`,
-  next: string | undefined,
+  initialCursor: string | undefined,
   getItems: (response: Page) => readonly T[],
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
   const [pages, setPages] = useState<LoadedPages<T>>({ path, items: [] });
   const currentPages: LoadedPages<T> = pages.path === path ? pages : { path, items: [] };
-  const cursor = currentPages.items.length > 0 ? currentPages.next : next;
+  const cursor = currentPages.items.length > 0 ? currentPages.next : initialCursor;
   async function loadMore() {
     if (cursor === undefined || currentPages.isBusy) return;
     setPages({ ...currentPages, isBusy: true, failure: undefined });

@@ -20,7 +20,7 @@ export function getAppsApiPath(search: AppsSearch, connection: string | undefine
   return withQuery("/api/apps", { ...toSearchValues(appsParams, search), limit: APPS_PAGE_SIZE, connection });
 }
 
-/** Returns the path of the app's page, or of a page below it. */
+/** Returns the path of the app's page, or of one of its subpages. */
 export function getAppPath(id: string, ...segments: readonly string[]): `/${string}` {
   return `/apps/${[id, ...segments].map(encodeURIComponent).join("/")}`;
 }

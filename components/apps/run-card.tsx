@@ -66,7 +66,7 @@ type RunCardProps = {
 
 export function RunCard({ app, run, previousRun, selectedIds, onToggleSelection, onOpen, onReuse, onChanged }: RunCardProps) {
   const t = useTranslations("apps.runs");
-  const errors = useTranslations("errors");
+  const tErrors = useTranslations("errors");
   const [isCancelling, setCancelling] = useState(false);
   const { id, state, createdAt, results, progress, step, jobId, inputs } = run;
   const pictures = results.flatMap((result) => toShownResults(run, result));
@@ -74,7 +74,7 @@ export function RunCard({ app, run, previousRun, selectedIds, onToggleSelection,
   async function cancel() {
     setCancelling(true);
     const result = await callApi(getAppApiPath(app.id, "runs", id, "cancel"), { method: "POST" });
-    if (!result.ok) showToast({ tone: "bad", text: formatFailure(errors, result.failure) });
+    if (!result.ok) showToast({ tone: "bad", text: formatFailure(tErrors, result.failure) });
     await onChanged();
     setCancelling(false);
   }

@@ -31,14 +31,14 @@ export function useProblemText(): (problem: FieldProblem) => string {
 /** Explains why a run has no results. Links to the failed node. */
 export function RunError({ app, run: { state, error, jobId } }: { app: AppView; run: AppRun }) {
   const t = useTranslations("apps");
-  const problemText = useProblemText();
+  const formatProblem = useProblemText();
   const code = state === "unsent" ? "not_sent" : error?.code;
   if (code === "inputs" || code === "workflow" || (error && code === undefined)) {
     const workflowText = app.canSeeWorkflow
       ? t("refused.workflowTextOwn")
       : t("refused.workflowText", { maker: app.maker?.name ?? t("refused.noMaker") });
     const problems = (error?.problems ?? []).map((inputProblem) =>
-      problemText("code" in inputProblem ? inputProblem : { ...inputProblem, code: "message" }),
+      formatProblem("code" in inputProblem ? inputProblem : { ...inputProblem, code: "message" }),
     );
     const messages = code === "inputs" ? problems : [code === "workflow" ? workflowText : error?.message];
     const { node } = error ?? {};
@@ -72,8 +72,8 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
   const formatTime = useTimeFormat();
   const runsAppsOnly = useRunsAppsOnly();
   const { limit, most: max, again, reason, node } = asObject(failure.details) ?? {};
-  const retry = <Button onClick={onRetry}>{common("retry")}</Button>;
-  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} remedy={t("atOnceText")} actions={retry} />;
+  const retryButton = <Button onClick={onRetry}>{common("retry")}</Button>;
+  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} remedy={t("atOnceText")} actions={retryButton} />;
   if (limit === "runsPerDay")
     return (
       <FailureNotice
@@ -94,7 +94,7 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
   if (runsAppsOnly && unavailableCodes.has(failure.code)) {
     const maker = app.maker?.name ?? t("noMakerAway");
     const text = failure.code === "PAYMENT_REQUIRED" ? t("unpaidText", { maker }) : t("awayText", { maker });
-    return <FailureNotice title={t("away")} remedy={text} actions={retry} />;
+    return <FailureNotice title={t("away")} remedy={text} actions={retryButton} />;
   }
   return <FailureMessage failure={failure} onRetry={onRetry} />;
 }

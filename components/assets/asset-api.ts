@@ -11,7 +11,7 @@ import { type ApiFailure, toFailure } from "@/lib/browser/api-failure";
 import { saveUrl } from "@/lib/browser/files/save-file";
 import { type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { parseFailureResponse } from "@/lib/browser/parse-response";
-import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailEdge, withQuery } from "@/lib/browser/urls";
+import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailSize, withQuery } from "@/lib/browser/urls";
 import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { type Asset, type AssetsQuery, type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetDetail, type AssetView, getAssetFile, toAssetDetail } from "@/lib/contract/views/asset-view";
@@ -130,7 +130,7 @@ export function getEmbeddedWorkflowHref(id: string, connection?: string): `/${st
 /** The asset's thumbnail. The URL includes the content hash, so that browsers can cache it forever. Without a hash it is revalidated. */
 export function getAssetThumbnailUrl(
   { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,
-  edge: ThumbnailEdge,
+  edge: ThumbnailSize,
   { connection, fit }: { connection?: string; fit?: "fill" } = {},
 ): string {
   const version = hash && previewId && previewId !== id ? `${hash}.${previewId}` : hash;
@@ -143,10 +143,10 @@ export function getAssetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" 
 }
 
 /** Whether the service serves files. Services with only the core API are probed with one file, once per tab. */
-export function useServesFiles(connectionId: string | undefined, file: string | undefined): boolean {
+export function useServesFiles(connectionId: string | undefined, fileUrl: string | undefined): boolean {
   const hasOnlyCoreApi = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
-  const { data } = useSWRImmutable(hasOnlyCoreApi && file !== undefined ? ["assets.file", connectionId] : null, async () =>
-    file === undefined ? undefined : await probeFirstByte(file),
+  const { data } = useSWRImmutable(hasOnlyCoreApi && fileUrl !== undefined ? ["assets.file", connectionId] : null, async () =>
+    fileUrl === undefined ? undefined : await probeFirstByte(fileUrl),
   );
   return data === undefined || !isNotFound(data);
 }

@@ -30,7 +30,7 @@ type AssetPanelProps = {
 /** An asset's details next to the gallery. The gallery keeps the focus, so arrow keys move to the next asset and the panel follows. */
 export function AssetPanel({ id, listedAsset, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
-  const assets = useTranslations("assets");
+  const assetTexts = useTranslations("assets");
   const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listedAsset });
   const rights = useAssetRights(connectionId, canChange);
   const edits = useAssetEdits({
@@ -80,7 +80,7 @@ export function AssetPanel({ id, listedAsset, connectionId, connection, canChang
         </div>
       ) : null}
       {!asset && !failure ? (
-        <LoadingBlocks label={assets("loading")} blocks={["aspect-[4/3] w-full", "h-5 w-40", "h-7 w-24 rounded-full", "h-36 w-full"]} />
+        <LoadingBlocks label={assetTexts("loading")} blocks={["aspect-[4/3] w-full", "h-5 w-40", "h-7 w-24 rounded-full", "h-36 w-full"]} />
       ) : null}
     </aside>
   );

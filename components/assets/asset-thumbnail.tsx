@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Picture, useFailureReason } from "@/components/ui/pictures/picture";
-import { type ThumbnailEdge } from "@/lib/browser/urls";
+import { type ThumbnailSize } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type FileKind, getKindByName, getMediaKind } from "@/lib/contract/views/outputs-view";
 import { getAssetThumbnailUrl } from "./asset-api";
@@ -12,7 +12,7 @@ import { type ScrollMotion } from "./gallery/scroll-motion";
 type AssetThumbnailProps = {
   asset: AssetView;
   connection?: string;
-  edge: ThumbnailEdge;
+  edge: ThumbnailSize;
   alt: string;
   /** False while scrolling, which renders an empty box. */
   shouldLoad?: boolean;
@@ -40,9 +40,9 @@ export function AssetThumbnail({
   className,
 }: AssetThumbnailProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
-  const kind = getExtension(asset) ?? <KindName kind={asset.kind} />;
-  const placeholder = { kind: asset.kind, content: kind, alt, isPlain };
-  const getUrl = (size: ThumbnailEdge) => getAssetThumbnailUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
+  const typeLabel = getExtension(asset) ?? <KindName kind={asset.kind} />;
+  const placeholder = { kind: asset.kind, content: typeLabel, alt, isPlain };
+  const getUrl = (size: ThumbnailSize) => getAssetThumbnailUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
       {mayHavePreview && shouldLoad ? (
@@ -63,7 +63,7 @@ export function AssetThumbnail({
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex [.plate+&]:hidden items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
           <KindIcon kind={asset.kind} className="size-3" />
-          {kind}
+          {typeLabel}
         </span>
       ) : null}
     </span>
@@ -105,7 +105,7 @@ function KindName({ kind }: { kind: AssetView["kind"] }) {
 type TileThumbnailProps = {
   asset: AssetView;
   connectionId?: string;
-  edge: ThumbnailEdge;
+  edge: ThumbnailSize;
   fit?: "cover" | "contain";
   motion: ScrollMotion;
   /** True for tiles in the initial HTML, which load immediately. */
@@ -151,11 +151,11 @@ export function KindIcon({ kind, className }: { kind: FileKind; className?: stri
 // Names like "Sofa no.2" and "Portrait of J.Doe" have no extension. Digits alone don't count as one, and an unknown extension doesn't
 // override a known media type.
 
-const knownKinds = new Set(["image", "video", "audio", "3d"]);
+const mediaKinds = new Set(["image", "video", "audio", "3d"]);
 
 export function getExtension({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
   const mediaKind = getMediaKind({ names: [], types: [mimeType] });
-  const isKnownType = knownKinds.has(mediaKind) && !/\/(x-|vnd\.)/i.test(mimeType);
+  const isKnownType = mediaKinds.has(mediaKind) && !/\/(x-|vnd\.)/i.test(mimeType);
   if (isKnownType && getKindByName(name) !== mediaKind) return undefined;
   return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
 }

@@ -59,16 +59,16 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
   const address = useMemo(
     (): ListAddress<AssetsQuery> => ({
       getKey: getAssetsHref,
-      getHref: (next) => getAssetsHref(next, { displayOptions, connection, view }),
+      getHref: (nextQuery) => getAssetsHref(nextQuery, { displayOptions, connection, view }),
       push: (href, shouldReplace) => router[shouldReplace ? "replace" : "push"](href),
     }),
     [router, displayOptions, connection, view],
   );
   const listState = useListState(query, address);
   const isNavigating = useIsNavigating(listState);
-  const endless = useEndlessAssets({ query, connectionId, initialResult, isEnabled: !isPaged });
-  const paged = usePagedAssets({ query, connectionId, first: initialResult, isOn: isPaged });
-  const source = isPaged ? paged : endless;
+  const endlessSource = useEndlessAssets({ query, connectionId, initialResult, isEnabled: !isPaged });
+  const pagedSource = usePagedAssets({ query, connectionId, initialResult, isEnabled: isPaged });
+  const source = isPaged ? pagedSource : endlessSource;
   const { failure } = source;
   // The service doesn't support assets, so there is nothing to filter, add or retry.
   const isUnsupported = failure !== undefined && isMissingOperation(failure);
@@ -107,7 +107,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
     },
     [isPaged, galleryKey],
   );
-  const viewerSource = isPaged ? combinePageWithList(paged, query.offset, endless) : endless;
+  const viewerSource = isPaged ? combinePageWithList(pagedSource, query.offset, endlessSource) : endlessSource;
   const pageOffset = isPaged ? query.offset : 0;
   const viewing = useViewing({
     indexOf: viewerSource.indexOf,
@@ -125,7 +125,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
   const comparison = useShownItem("compare");
   const compare = useCallback((ids: readonly string[]) => comparison.open(ids.join(",")), [comparison]);
   function handleDone(action: AssetAction, entries: readonly Entry[]) {
-    // Tags are updated in place, so that nothing moves.
+    // Tags are updated in place, so that the layout doesn't shift.
     if (action.kind === "delete") return source.refresh();
     const shownIds = new Set(source.getRows().map(({ id }) => id));
     for (const { id, allTags } of entries) if (allTags && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...allTags] }));
@@ -256,7 +256,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
       {source.isEmpty || (source.count === 0 && !isPaged) ? null : (
         <AssetsFooter
           source={source}
-          hasMore={paged.hasMore}
+          hasMore={pagedSource.hasMore}
           pagingMode={displayOptions.by}
           listState={listState}
           firstIndex={firstIndex}
@@ -274,9 +274,9 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
 
 /** The URL's offset when the list was opened. Scrolling changes the URL, but not this value. */
 function useInitialOffset(galleryKey: string, offset: number): number {
-  const [initial, setInitial] = useState({ galleryKey, offset });
-  if (initial.galleryKey === galleryKey) return initial.offset;
-  setInitial({ galleryKey, offset });
+  const [initialState, setInitialState] = useState({ galleryKey, offset });
+  if (initialState.galleryKey === galleryKey) return initialState.offset;
+  setInitialState({ galleryKey, offset });
   return offset;
 }
 

@@ -98,7 +98,7 @@ export function AssetsTools({ listState, displayOptions, onDisplayOptionsChange,
         <ViewsDialog
           screen="assets"
           query={getAssetsHref({ ...query, offset: 0 }, { displayOptions }).split("?")[1] ?? ""}
-          getHref={(saved) => getSavedViewHref(saved, connectionParam)}
+          getHref={(savedQuery) => getSavedViewHref(savedQuery, connectionParam)}
           canShare={canShare}
           onClose={() => setOpen(false)}
         />

@@ -91,10 +91,10 @@ export function getTagState({ include_tags, exclude_tags }: AssetsQuery, tag: st
 }
 
 export function withTagState(query: AssetsQuery, tag: string, state: TagState): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
-  const include = query.include_tags?.filter((other) => other !== tag) ?? [];
-  const exclude = query.exclude_tags?.filter((other) => other !== tag) ?? [];
-  if (state === "include") return { include_tags: [...include, tag], exclude_tags: exclude };
-  return { include_tags: include, exclude_tags: state === "exclude" ? [...exclude, tag] : exclude };
+  const includedTags = query.include_tags?.filter((other) => other !== tag) ?? [];
+  const excludedTags = query.exclude_tags?.filter((other) => other !== tag) ?? [];
+  if (state === "include") return { include_tags: [...includedTags, tag], exclude_tags: excludedTags };
+  return { include_tags: includedTags, exclude_tags: state === "exclude" ? [...excludedTags, tag] : excludedTags };
 }
 
 const nextTagStates: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };

@@ -28,15 +28,15 @@ export function TagsDialog({ title, label, connectionId, loadedTags, isExistingO
   const [tags, setTags] = useState<string[]>([]);
   const [inputText, setInputText] = useState("");
   const id = useId();
-  const search = inputText.trim();
-  const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, search.includes(",") ? "" : search);
+  const searchText = inputText.trim();
+  const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, searchText.includes(",") ? "" : searchText);
   const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
-  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_SUGGESTIONS);
+  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(searchText.toLowerCase())).slice(0, MAX_SUGGESTIONS);
   // A tag created elsewhere may contain a comma.
-  const typedTags = otherTags.includes(search) ? [search] : parseTags(search);
-  const singleMatch = findCompletion(search, suggestions);
+  const typedTags = otherTags.includes(searchText) ? [searchText] : parseTags(searchText);
+  const singleMatch = findCompletion(searchText, suggestions);
   // Text followed by a comma is a complete tag, even if another tag contains it.
-  const isTagList = search.includes(",");
+  const isTagList = searchText.includes(",");
   const addTags = (newTags: readonly string[]) => {
     setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
     setInputText("");
@@ -75,7 +75,7 @@ export function TagsDialog({ title, label, connectionId, loadedTags, isExistingO
           onChange={({ currentTarget }) => setInputText(currentTarget.value)}
           onKeyDown={(event) => {
             // Enter without text submits. During IME composition, Enter belongs to the input method.
-            if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
+            if (event.key !== "Enter" || isComposing(event.nativeEvent) || searchText === "") return;
             event.preventDefault();
             addTags(isTagList || !singleMatch ? typedTags : [singleMatch]);
           }}

@@ -27,7 +27,7 @@ export function AuthShell({ product, title, text, children }: { product: string;
 }
 
 /** Notifies other tabs and tries to close this one. Browsers close only tabs opened by scripts, so the page also asks the user to close it. */
-export function BroadcastConfirmed() {
+export function BroadcastConfirmation() {
   useEffect(() => {
     broadcastConfirmation();
     window.close();

@@ -54,13 +54,13 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   async function redirectToProvider({ id, label }: OidcChoice) {
     setBusyWith(id);
     setRefusal(undefined);
-    const redirect = await signInWithProvider(
+    const result = await signInWithProvider(
       id,
       token === undefined ? { purpose: "signIn", returnTo: getReturnPath() } : { purpose: "join", token, returnTo: "/" },
     );
-    if (redirect.ok) return window.location.assign(redirect.value);
+    if (result.ok) return window.location.assign(result.value);
     setBusyWith(undefined);
-    setRefusal({ provider: label, reason: redirect.failure });
+    setRefusal({ provider: label, reason: result.failure });
   }
   return (
     <div className="flex flex-col gap-2">
@@ -74,7 +74,7 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   );
 }
 
-export function OrPassword() {
+export function PasswordDivider() {
   const t = useTranslations("auth.provider");
   return (
     <p className="flex items-center gap-3 text-sm text-ink-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">

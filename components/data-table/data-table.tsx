@@ -139,9 +139,9 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} isLong={isLong} />
       {placeholderText ? (
-        <GroupedBody element={element} rows={rows} look={appearance} listFirst={firstIndex} placeholderText={placeholderText} />
+        <GroupedBody element={element} rows={rows} appearance={appearance} firstIndex={firstIndex} placeholderText={placeholderText} />
       ) : (
-        <PlainBody rows={rows} look={appearance} listFirst={firstIndex} />
+        <PlainBody rows={rows} appearance={appearance} firstIndex={firstIndex} />
       )}
     </table>
   );
@@ -153,12 +153,12 @@ function hasCustomWidths(sizing: Sizing | undefined): boolean {
 
 type TableBodyProps<Row extends RowData> = {
   rows: readonly Row[];
-  look: RowAppearance<Row>;
+  appearance: RowAppearance<Row>;
   /** The index of the first row in the whole list. */
-  listFirst: number;
+  firstIndex: number;
 };
 
-function PlainBody<Row extends RowData>({ rows, look: appearance, listFirst: firstIndex }: TableBodyProps<Row>) {
+function PlainBody<Row extends RowData>({ rows, appearance, firstIndex }: TableBodyProps<Row>) {
   return <tbody>{rows.map((row, index) => renderRow(row, appearance, firstIndex + index))}</tbody>;
 }
 
@@ -168,16 +168,10 @@ type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
 };
 
 /** Rows near the viewport are complete, the others plain text. Scrolling renders only groups of rows. */
-function GroupedBody<Row extends RowData>({
-  element,
-  rows,
-  look: appearance,
-  listFirst: firstIndex,
-  placeholderText,
-}: GroupedBodyProps<Row>) {
-  const grouped = useGroupedRows(rows, appearance.rowId);
-  const rowWindow = useRowWindow(element, grouped);
-  return grouped.groups.map((group) => (
+function GroupedBody<Row extends RowData>({ element, rows, appearance, firstIndex, placeholderText }: GroupedBodyProps<Row>) {
+  const groupedRows = useGroupedRows(rows, appearance.rowId);
+  const rowWindow = useRowWindow(element, groupedRows);
+  return groupedRows.groups.map((group) => (
     <GroupRows
       key={group.key}
       group={group}
@@ -192,9 +186,9 @@ function GroupedBody<Row extends RowData>({
 function useGroupedRows<Row>(rows: readonly Row[], getId: (row: Row) => string): GroupedRows<Row> {
   const [groups, setGroups] = useState(() => groupRows(rows, getId));
   if (groups.rows === rows) return groups;
-  const next = groupRows(rows, getId, groups);
-  setGroups(next);
-  return next;
+  const updatedGroups = groupRows(rows, getId, groups);
+  setGroups(updatedGroups);
+  return updatedGroups;
 }
 
 /**
@@ -209,12 +203,12 @@ function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
     const key = event.key.toLowerCase();
     const step = getRowStep(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
     if (step !== undefined) {
-      const next = focusedIndex < 0 ? rows[findFirstVisibleIndex(rows)] : findAdjacentRow(rows, focusedIndex, step);
-      if (event.shiftKey) for (const row of [rows[focusedIndex], next]) toggleRow(row, true);
-      const link = next?.querySelector<HTMLElement>("a[href]");
+      const nextRow = focusedIndex < 0 ? rows[findFirstVisibleIndex(rows)] : findAdjacentRow(rows, focusedIndex, step);
+      if (event.shiftKey) for (const row of [rows[focusedIndex], nextRow]) toggleRow(row, true);
+      const link = nextRow?.querySelector<HTMLElement>("a[href]");
       link?.focus({ preventScroll: true });
       // Scrolls it back into view if the page was scrolled far away.
-      (next ?? rows[focusedIndex])?.scrollIntoView?.({ block: "nearest" });
+      (nextRow ?? rows[focusedIndex])?.scrollIntoView?.({ block: "nearest" });
     } else if (key === "x" && focusedIndex >= 0) {
       toggleRow(rows[focusedIndex]);
     } else return;
@@ -231,8 +225,9 @@ function getRowStep(key: string, isOnRow: boolean): 1 | -1 | undefined {
 /** The next row in the list; undefined if it is not rendered. */
 function findAdjacentRow(rows: readonly HTMLElement[], index: number, step: 1 | -1): HTMLElement | undefined {
   const getRowIndex = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
-  const next = rows[index + step];
-  return getRowIndex(next) === 0 || getRowIndex(next) === getRowIndex(rows[index]) + step ? next : undefined;
+  const adjacentRow = rows[index + step];
+  const adjacentIndex = getRowIndex(adjacentRow);
+  return adjacentIndex === 0 || adjacentIndex === getRowIndex(rows[index]) + step ? adjacentRow : undefined;
 }
 
 function findFirstVisibleIndex(rows: readonly HTMLElement[]): number {

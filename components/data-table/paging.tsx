@@ -87,7 +87,7 @@ export function PageControls({ offset, limit, total, maxLimit = 1000, onNavigate
   const formatNumber = useNumberFormat();
   const page = Math.floor(offset / limit) + 1;
   const pageCount = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
-  const choices = [...new Set([...pageSizes.filter((size) => size <= maxLimit), limit])].sort((a, b) => a - b);
+  const sizes = [...new Set([...pageSizes.filter((size) => size <= maxLimit), limit])].sort((a, b) => a - b);
   return (
     <>
       <Select
@@ -97,7 +97,7 @@ export function PageControls({ offset, limit, total, maxLimit = 1000, onNavigate
           onNavigate({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
         }
       >
-        <Options of={choices.map((size) => [size, t("perPage", { count: size })])} />
+        <Options of={sizes.map((size) => [size, t("perPage", { count: size })])} />
       </Select>
       {pageCount !== undefined && pageCount > 1 ? (
         <form

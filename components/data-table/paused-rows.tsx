@@ -1,21 +1,21 @@
 import { useState, useSyncExternalStore } from "react";
 
 /** `baseTotal`: the total when the rows were last refreshed. */
-type ShownRows<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
+type ShownRows<Row> = { view: string; latestRows: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
 /** `isAlwaysPaused`: set on later pages, where new rows never appear automatically. */
 type PageState = { total: number | undefined; isAlwaysPaused: boolean };
 
 /** New rows appear immediately at the top of the first page. Elsewhere they wait, so that the list does not jump. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
-  latest: Row[],
+  latestRows: Row[],
   { total, isAlwaysPaused }: PageState,
 ): { rows: Row[]; newCount: number } {
   const [shownRows, setShownRows] = useState<ShownRows<Row>>({
     view,
-    latest,
+    latestRows,
     isPaused: false,
-    rows: latest,
+    rows: latestRows,
     newCount: 0,
     baseTotal: total,
   });
@@ -25,17 +25,17 @@ export function usePausedRows<Row extends { id: string }>(
     () => !shownRows.isPaused || isAtTop(),
     () => true,
   );
-  const hasChanged = shownRows.latest !== latest || shownRows.view !== view;
+  const hasChanged = shownRows.latestRows !== latestRows || shownRows.view !== view;
   const shouldPause = isAlwaysPaused || (shownRows.isPaused ? !isAtTopAgain : hasChanged && !isAtTop());
   const isPaused = shouldPause && shownRows.view === view && shownRows.rows.length > 0;
   if (!hasChanged && shownRows.isPaused === isPaused) return shownRows;
   const baseTotal = isPaused ? shownRows.baseTotal : total;
   const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
-  const next = isPaused ? pauseRows(shownRows.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
-  const rows = shownRows.view === view ? reuseRows(shownRows.rows, next.rows) : next.rows;
+  const update = isPaused ? pauseRows(shownRows.rows, latestRows, growth === undefined || growth > 0) : { rows: latestRows, newCount: 0 };
+  const rows = shownRows.view === view ? reuseRows(shownRows.rows, update.rows) : update.rows;
   // There may be more new rows than fit on one page.
-  const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
-  const updatedRows = { view, latest, isPaused, rows, newCount, baseTotal };
+  const newCount = update.newCount > 0 ? Math.max(update.newCount, growth ?? 0) : 0;
+  const updatedRows = { view, latestRows, isPaused, rows, newCount, baseTotal };
   setShownRows(updatedRows);
   return updatedRows;
 }
@@ -48,29 +48,30 @@ type WithId = { id: string };
  */
 export function pauseRows<Row extends WithId>(
   rows: readonly Row[],
-  latest: readonly Row[],
+  latestRows: readonly Row[],
   hasGrown = true,
 ): { rows: Row[]; newCount: number } {
-  const latestById = new Map(latest.map((row) => [row.id, row]));
+  const latestById = new Map(latestRows.map((row) => [row.id, row]));
   const shownIds = new Set(rows.map(({ id }) => id));
-  const lastShownIndex = latest.findLastIndex(({ id }) => shownIds.has(id));
-  if (lastShownIndex < 0 && !hasGrown) return { rows: [...latest], newCount: 0 };
-  const followingRows = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
-  const newCount = latest.length - followingRows.length - rows.filter(({ id }) => latestById.has(id)).length;
+  const lastShownIndex = latestRows.findLastIndex(({ id }) => shownIds.has(id));
+  if (lastShownIndex < 0 && !hasGrown) return { rows: [...latestRows], newCount: 0 };
+  const followingRows = lastShownIndex < 0 ? [] : latestRows.slice(lastShownIndex + 1);
+  const newCount = latestRows.length - followingRows.length - rows.filter(({ id }) => latestById.has(id)).length;
   const firstPushedIndex = rows.findLastIndex(({ id }) => latestById.has(id)) + 1;
-  const canPushRows = followingRows.length === 0 && newCount > 0 && latest.length >= rows.length;
+  const canPushRows = followingRows.length === 0 && newCount > 0 && latestRows.length >= rows.length;
   const retainedRows = rows.flatMap((row, index) => latestById.get(row.id) ?? (canPushRows && index >= firstPushedIndex ? row : []));
   return { rows: [...retainedRows, ...followingRows], newCount };
 }
 
 /** Reuses the objects of unchanged rows and lists, so that they are not rendered again. */
-export function reuseRows<Row extends WithId>(before: Row[], after: Row[]): Row[] {
-  const rowsById = new Map(before.map((row) => [row.id, row]));
-  const mergedRows = after.map((row) => {
+export function reuseRows<Row extends WithId>(previousRows: Row[], rows: Row[]): Row[] {
+  const rowsById = new Map(previousRows.map((row) => [row.id, row]));
+  const mergedRows = rows.map((row) => {
     const previousRow = rowsById.get(row.id);
     return previousRow && (previousRow === row || hasSameFields(previousRow, row)) ? previousRow : row;
   });
-  return mergedRows.length === before.length && mergedRows.every((row, index) => row === before[index]) ? before : mergedRows;
+  const isUnchanged = mergedRows.length === previousRows.length && mergedRows.every((row, index) => row === previousRows[index]);
+  return isUnchanged ? previousRows : mergedRows;
 }
 
 function hasSameFields(a: object, b: object): boolean {
@@ -89,20 +90,20 @@ const TOP_THRESHOLD_PX = 40;
 let isScrolledToTop = true;
 const listeners = new Set<() => void>();
 
-function updateIsTop(): void {
-  const next = window.scrollY < TOP_THRESHOLD_PX;
-  if (next === isScrolledToTop) return;
-  isScrolledToTop = next;
-  for (const notify of listeners) notify();
+function updateIsScrolledToTop(): void {
+  const isNearTop = window.scrollY < TOP_THRESHOLD_PX;
+  if (isNearTop === isScrolledToTop) return;
+  isScrolledToTop = isNearTop;
+  for (const listener of listeners) listener();
 }
 
 export function subscribeToTop(listener: () => void): () => void {
   listeners.add(listener);
-  if (listeners.size === 1) window.addEventListener("scroll", updateIsTop, { passive: true });
-  updateIsTop();
+  if (listeners.size === 1) window.addEventListener("scroll", updateIsScrolledToTop, { passive: true });
+  updateIsScrolledToTop();
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) window.removeEventListener("scroll", updateIsTop);
+    if (listeners.size === 0) window.removeEventListener("scroll", updateIsScrolledToTop);
   };
 }
 

@@ -18,19 +18,19 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
     const getWidth = (x: number) => clampWidth(start.width + x - start.x);
     // During the drag, the column's width is set directly. The rows are updated once, at the end.
     const cells = [cell, ...getCellsBelow(cell)];
-    const move = ({ clientX }: globalThis.PointerEvent) => {
+    const handleMove = ({ clientX }: globalThis.PointerEvent) => {
       for (const { style } of cells) Object.assign(style, { width: `${getWidth(clientX)}px`, flex: "none" });
     };
-    const end = ({ clientX, type }: globalThis.PointerEvent) => {
-      handle.removeEventListener("pointermove", move);
-      handle.removeEventListener("pointerup", end);
-      handle.removeEventListener("pointercancel", end);
+    const handleEnd = ({ clientX, type }: globalThis.PointerEvent) => {
+      handle.removeEventListener("pointermove", handleMove);
+      handle.removeEventListener("pointerup", handleEnd);
+      handle.removeEventListener("pointercancel", handleEnd);
       if (type === "pointerup" && clientX !== start.x) sizing.onResize(id, getWidth(clientX));
     };
     handle.setPointerCapture(event.pointerId);
-    handle.addEventListener("pointermove", move);
-    handle.addEventListener("pointerup", end);
-    handle.addEventListener("pointercancel", end);
+    handle.addEventListener("pointermove", handleMove);
+    handle.addEventListener("pointerup", handleEnd);
+    handle.addEventListener("pointercancel", handleEnd);
   }
   function handleKeyDown(event: KeyboardEvent<HTMLElement>) {
     const deltaPx = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX }[event.key];

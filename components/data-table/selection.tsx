@@ -43,11 +43,11 @@ export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowP
   );
 }
 
-/** The selected ids of a list, in order. Removed rows are deselected. `selectable`: the rows that "select all" selects. */
-export function useSelection(ids: readonly string[], selectable = ids) {
+/** The selected ids of a list, in order. Removed rows are deselected. `selectableIds`: the rows that "select all" selects. */
+export function useSelection(ids: readonly string[], selectableIds = ids) {
   const [store] = useState(createSelection);
   const selectedIds = useSelectionValue(store, store.getIds);
-  useEffect(() => store.setRows(ids, selectable));
+  useEffect(() => store.setRows(ids, selectableIds));
   useSelectAllRowsKey(store);
   return { store, ids: ids.filter((id) => selectedIds.has(id)) };
 }
@@ -88,8 +88,8 @@ export function createSelection() {
   let anchor: string | undefined;
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
-  const setSelected = (next: ReadonlySet<string>, isAllMatching = false) => {
-    ids = next;
+  const setSelected = (selectedIds: ReadonlySet<string>, isAllMatching = false) => {
+    ids = selectedIds;
     isMatching = isAllMatching;
     excludedIds = new Set();
     notify();
@@ -97,11 +97,11 @@ export function createSelection() {
   const has = (id: string) => (isMatching ? !excludedIds.has(id) : ids.has(id));
   return {
     subscribe: changes.subscribe,
-    /** Sets the page's rows, in order. `selectable`: the rows that "select all" selects. */
-    setRows(rows: readonly string[], selectable = rows): void {
-      if (areSameIds(rows, listedIds) && areSameIds(selectable, selectableIds)) return;
-      listedIds = rows;
-      selectableIds = selectable;
+    /** Sets the page's rows, in order. `newSelectableIds`: the rows that "select all" selects. */
+    setRows(newIds: readonly string[], newSelectableIds = newIds): void {
+      if (areSameIds(newIds, listedIds) && areSameIds(newSelectableIds, selectableIds)) return;
+      listedIds = newIds;
+      selectableIds = newSelectableIds;
       if (ids.size > 0) notify();
     },
     getIds: () => ids,
@@ -115,13 +115,13 @@ export function createSelection() {
     },
     /** Selects or deselects a row. With `isRange`, applies to the range since the last clicked row. */
     select(id: string, isSelected: boolean, isRange = false): void {
-      const next = new Set(isMatching ? listedIds.filter(has) : ids);
+      const newIds = new Set(isMatching ? listedIds.filter(has) : ids);
       for (const rowId of isRange ? getRange(listedIds, anchor, id) : [id]) {
-        if (isSelected) next.add(rowId);
-        else next.delete(rowId);
+        if (isSelected) newIds.add(rowId);
+        else newIds.delete(rowId);
       }
       anchor = id;
-      setSelected(next);
+      setSelected(newIds);
     },
     /** Adds these rows, unless all matching rows are selected. */
     add(newIds: Iterable<string>): void {

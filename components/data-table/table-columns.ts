@@ -26,7 +26,7 @@ export type ColumnStyle = {
 
 const columnMeta: ColumnStyle = {};
 
-/** Only used features are in the bundle: the service sorts, filters and pages. */
+/** Only used features are in the bundle: the service sorts, filters and paginates. */
 export const features = tableFeatures({ columnMeta });
 export type Features = typeof features;
 

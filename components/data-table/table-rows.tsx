@@ -48,13 +48,13 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
   const px = sizing?.widths[header.id];
   // Without this, screen readers would read the handle's width as part of the column's name.
   const nameId = useId();
-  const isSized = sizing !== undefined && !columnStyle?.isFixedWidth;
+  const isResizable = sizing !== undefined && !columnStyle?.isFixedWidth;
   const isHydrated = useHydrated();
   return (
     <th
       scope="col"
       data-column={header.id}
-      aria-labelledby={isSized ? nameId : undefined}
+      aria-labelledby={isResizable ? nameId : undefined}
       aria-sort={sort?.direction && ariaSort[sort.direction]}
       role={isLong ? "columnheader" : undefined}
       style={toWidthStyle(px)}
@@ -70,7 +70,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
           {children}
         </span>
       )}
-      {isSized && isHydrated ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
+      {isResizable && isHydrated ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
     </th>
   );
 }
@@ -128,8 +128,8 @@ function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy
   // A changed mark does not render the cells. Cells are called as functions, because mounting them is slow.
   const cells = useMemo(() => {
     const model = cellColumns.createModel(row, id);
-    return cellColumns.columns.map(({ id: column, renderCell, className, style }) => (
-      <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
+    return cellColumns.columns.map(({ id: columnId, renderCell, className, style }) => (
+      <td key={columnId} role={isLong ? "cell" : undefined} className={className} style={style}>
         {renderCell(model)}
       </td>
     ));
@@ -161,15 +161,15 @@ const FRAME_BUDGET_MS = 4;
 /** While visible rows are missing, rendering rows takes precedence over frames. */
 const URGENT_BUDGET_MS = 8;
 
-/** Renders the rows near the viewport, as many per frame as possible without missing the next frame. */
-export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: GroupedRows<Row>): RowWindow {
+/** Renders the rows near the viewport, within each frame's time budget. */
+export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, groupedRows: GroupedRows<Row>): RowWindow {
   const [rowWindow] = useState(() => createRowWindow(INITIAL_ROW_COUNT / ROWS_PER_GROUP));
   useEffect(() => {
     let frame = 0;
     const isPinned = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
     const update = () => {
       frame = 0;
-      const view = measureView(table.current, grouped);
+      const view = measureView(table.current, groupedRows);
       if (view && runFrame(rowWindow, view, isPinned)) scheduleUpdate();
     };
     const scheduleUpdate = () => {
@@ -183,7 +183,7 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
       window.removeEventListener("scroll", scheduleUpdate);
       window.removeEventListener("resize", scheduleUpdate);
     };
-  }, [table, grouped, rowWindow]);
+  }, [table, groupedRows, rowWindow]);
   return rowWindow;
 }
 
@@ -276,12 +276,12 @@ export function createRowWindow(initialGroupCount: number) {
 /** Grows the span by one row towards `index`. Rows beyond the ends of the list count as complete. */
 function growSpan({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
   const offset = index - start;
-  const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
-  const isFull = next.from <= Math.max(0, first - start) && next.to >= Math.min(ROWS_PER_GROUP, last - start + 1);
-  return isFull ? fullSpan : next;
+  const grownSpan = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
+  const isFull = grownSpan.from <= Math.max(0, first - start) && grownSpan.to >= Math.min(ROWS_PER_GROUP, last - start + 1);
+  return isFull ? fullSpan : grownSpan;
 }
 
-/** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
+/** Finds the first incomplete row: visible rows first, then up to a screen below and above, in complete groups. */
 function findIncompleteRow({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
   const rowCount = to - from + 1;
   const end = Math.min(last, (toGroupKey(to + rowCount) + 1) * ROWS_PER_GROUP - 1);

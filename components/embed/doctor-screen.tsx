@@ -25,6 +25,7 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
     return () => {
       controller.abort();
       setResults([]);
+      setDone(false);
     };
   }, [origins, origin]);
   return (
@@ -68,21 +69,21 @@ const TICKET_TIMEOUT_MS = 10_000;
 
 type DoctorOptions = { origins: readonly string[]; origin: string; signal: AbortSignal };
 
-async function runChecks({ origins, origin, signal }: DoctorOptions, addResult: (line: DoctorResult) => void): Promise<void> {
+async function runChecks({ origins, origin, signal }: DoctorOptions, addResult: (result: DoctorResult) => void): Promise<void> {
   const report = (check: DoctorResult["check"], hasPassed: boolean | undefined, value?: string) => {
     if (!signal.aborted) addResult({ check, outcome: hasPassed === undefined ? "skipped" : hasPassed ? "passed" : "failed", value });
   };
   const host = parseEmbedPath(window.location.pathname)?.host ?? "";
-  const embedCheck = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
-  report("host", embedCheck.ok && embedCheck.value.known, host);
-  if (!embedCheck.ok || !embedCheck.value.known) return;
-  report("origin", origin === "" ? undefined : embedCheck.value.framing, origin);
+  const checkResult = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
+  report("host", checkResult.ok && checkResult.value.known, host);
+  if (!checkResult.ok || !checkResult.value.known) return;
+  report("origin", origin === "" ? undefined : checkResult.value.framing, origin);
   report("headers", ...(await checkHeaders(origins)));
   const parentOrigin = isFramed() ? (window.location.ancestorOrigins?.[0] ?? origin) : undefined;
   report("framing", parentOrigin === undefined ? undefined : origins.includes(parentOrigin), parentOrigin);
-  report("cookie", embedCheck.value.cookie);
-  report("storage", embedCheck.value.cookie || (isFramed() && "serviceWorker" in navigator && (await canUseServiceWorkers())));
-  const clockSkewMs = Date.now() - embedCheck.value.now;
+  report("cookie", checkResult.value.cookie);
+  report("storage", checkResult.value.cookie || (isFramed() && "serviceWorker" in navigator && (await canUseServiceWorkers())));
+  const clockSkewMs = Date.now() - checkResult.value.now;
   report("clock", Math.abs(clockSkewMs) < MAX_CLOCK_SKEW_MS, String(Math.round(clockSkewMs / 1000)));
   if (!isFramed()) return report("ticket", undefined);
   const ticket = await requestTicket(origins, signal);

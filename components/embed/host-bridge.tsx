@@ -24,9 +24,10 @@ import { parseFailureResponse } from "@/lib/browser/parse-response";
 import { createPersistedValue, tabStorage } from "@/lib/browser/persisted-value";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
-/** Elements as high as the window would grow each time the host resizes the frame, so they get a fixed height. */
+/** Replaces the window height, since elements that fill the window would grow each time the host resizes the frame. */
 const MIN_HEIGHT = "8px";
 const getRightsChangedFlag = () => createPersistedValue("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
 
@@ -152,7 +153,7 @@ export function useJobReports(origins: readonly string[]): void {
 
 /** Fetches downloads with scripts, since the browser would request them without the frame's cookie and token. */
 function useDownloads(): void {
-  const errors = useTranslations("errors");
+  const tErrors = useTranslations("errors");
   const save = useEffectEvent(async (href: string, name: string) => {
     try {
       const response = await fetch(href);
@@ -160,7 +161,7 @@ function useDownloads(): void {
       saveFile(name || parseFileName(response.headers.get("content-disposition") ?? ""), await response.blob());
     } catch (error) {
       const failure = isFailure(error) ? error : toFailure(error);
-      showToast({ tone: "bad", text: formatFailure(errors, failure) });
+      showToast({ tone: "bad", text: formatFailure(tErrors, failure) });
     }
   });
   useEffect(() => {
@@ -179,7 +180,7 @@ function useDownloads(): void {
 function parseFileName(disposition: string): string {
   const [, utf8Name] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
   const [, asciiName] = /filename="([^"]*)"/i.exec(disposition) ?? [];
-  return utf8Name === undefined ? (asciiName ?? "") : decodeURIComponent(utf8Name);
+  return (utf8Name === undefined ? undefined : decodePercent(utf8Name)) ?? asciiName ?? "";
 }
 
 // Renews an embedded session by requesting a ticket before the session ends, or as soon as the console rejects a request. A refused ticket

@@ -50,12 +50,12 @@ export function StartScreen({ origins, from, endReason }: { origins: readonly st
   }, [origins, endReason]);
 
   if (isUnframed) {
-    const signIn = (
+    const signInLink = (
       <a href={toSessionlessPath(isEmbedUrl(from) ? from : "/")} className={buttonStyle()}>
         {t("alone.signIn")}
       </a>
     );
-    return <FullPageMessage title={t("alone.title")} text={t(isFileUrl(from) ? "alone.file" : "alone.text")} action={signIn} />;
+    return <FullPageMessage title={t("alone.title")} text={t(isFileUrl(from) ? "alone.file" : "alone.text")} action={signInLink} />;
   }
   if (endReason) return <FullPageMessage title={t("ended.title")} text={t(`ended.why.${endReason}`)} />;
   if (problem) return <FullPageMessage title={t("problem")} text={t(`why.${problem}`)} />;

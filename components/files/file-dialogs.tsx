@@ -19,7 +19,7 @@ import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { fileApiPath, listApiPath, moveApiPath, normalizePath } from "./files-view";
+import { getFileApiPath, getMoveApiPath, listApiPath, normalizePath } from "./files-view";
 
 type NewFolderEntry = { connection: string | undefined; path: string };
 
@@ -98,7 +98,7 @@ function NewFolderForm({ onCreate, onFiles, onClose }: NewFolderProps & { onClos
   );
 }
 
-type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
+type MoveFileProps = { path: string; connection: string | undefined; onMoved: (newPath: string) => void };
 
 /** Renames or moves a file by its path. Replacing a file needs a second click on a warning button. */
 export function MoveFile(props: MoveFileProps) {
@@ -127,7 +127,7 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
     if (newPath === undefined || newPath === path || isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    const moveResult = await callApi<UserdataFile>(moveApiPath(path, newPath, { connection, overwrite: isTaken }), { method: "POST" });
+    const moveResult = await callApi<UserdataFile>(getMoveApiPath(path, newPath, { connection, overwrite: isTaken }), { method: "POST" });
     setBusy(false);
     if (moveResult.ok) {
       onClose();
@@ -183,16 +183,16 @@ export async function listFiles(paths: readonly string[], connection: string | u
 }
 
 /** Deletes the files, a few at a time. Stops at a failure that would affect every other file too. */
-export function deleteFiles(files: readonly { id: string }[], work: BulkCallContext): Promise<FileDeletion[]> {
-  async function deleteBatch(files: readonly { id: string }[]): Promise<BatchOutcome<FileDeletion>> {
-    const entries = await Promise.all(files.map(({ id }) => deleteFile(id, work)));
+export function deleteFiles(files: readonly { id: string }[], context: BulkCallContext): Promise<FileDeletion[]> {
+  async function deleteBatch(batch: readonly { id: string }[]): Promise<BatchOutcome<FileDeletion>> {
+    const entries = await Promise.all(batch.map(({ id }) => deleteFile(id, context)));
     return { entries, shouldStop: entries.some(({ failure }) => failure && (affectsAllCalls(failure) || isMissingOperation(failure))) };
   }
-  return runInBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT_DELETIONS, deleteBatch, work);
+  return runInBatches(files, context.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT_DELETIONS, deleteBatch, context);
 }
 
-async function deleteFile(id: string, work: BulkCallContext): Promise<FileDeletion> {
-  const result = await callWithRetry(fileApiPath(id, { connection: work.connection }), { method: "DELETE" }, work);
+async function deleteFile(id: string, context: BulkCallContext): Promise<FileDeletion> {
+  const result = await callWithRetry(getFileApiPath(id, { connection: context.connection }), { method: "DELETE" }, context);
   if (result.ok) return { id, outcome: "deleted" };
   const { failure } = result;
   const isUnknown = failure.status === 0 || failure.status >= 500;
@@ -233,10 +233,10 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
       if (isListing.current) return;
       work.dismissEnded();
       isListing.current = true;
-      const items = await listFiles(paths, connection);
+      const filesResult = await listFiles(paths, connection);
       isListing.current = false;
-      if (items.ok) work.schedule({ action: "delete", items: items.value });
-      else work.fail(items.failure);
+      if (filesResult.ok) work.schedule({ action: "delete", items: filesResult.value });
+      else work.fail(filesResult.failure);
     },
   };
 }

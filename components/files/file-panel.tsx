@@ -21,7 +21,7 @@ import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
 import { MoveFile } from "./file-dialogs";
-import { fileApiPath, type FileRow } from "./files-view";
+import { type FileRow,getFileApiPath } from "./files-view";
 
 type FilePanelProps = {
   path: string;
@@ -32,7 +32,7 @@ type FilePanelProps = {
   capabilities: ReturnType<typeof useCapabilities>;
   onClose: () => void;
   onRemove: () => void;
-  onMoved: (to: string) => void;
+  onMoved: (newPath: string) => void;
 };
 
 export function FilePanel({ path, row, connection, canChange, capabilities, onClose, onRemove, onMoved }: FilePanelProps) {
@@ -79,7 +79,7 @@ export function FilePanel({ path, row, connection, canChange, capabilities, onCl
               {t("run")}
             </ButtonLink>
           ) : null}
-          <a href={apiPath(fileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
+          <a href={apiPath(getFileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
             {t("download")}
           </a>
           {canChange && capabilities.has("userdata.move") ? (
@@ -172,14 +172,14 @@ export const MAX_TEXT_BYTES = 256 * 1024;
 type FileText = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
 
 export async function readText(path: string, connection: string | undefined): Promise<Result<FileText, ApiFailure>> {
-  const requestPath = fileApiPath(path, { connection });
+  const requestPath = getFileApiPath(path, { connection });
   const firstBytesResult = await readBytes(apiPath(requestPath), MAX_TEXT_BYTES);
   if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isComplete));
   notifyResponse({ path: requestPath, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
   return firstBytesResult;
 }
 
-/** Text must be valid UTF-8 without NUL. A character cut at the limit is allowed. */
+/** Text must be valid UTF-8 without NUL. A character that is truncated at the limit is allowed. */
 export function toText(bytes: Uint8Array, isWhole: boolean): FileText {
   if (bytes.includes(0)) return { kind: "bytes" };
   try {

@@ -31,15 +31,15 @@ import { FilePanel } from "./file-panel";
 import { Breadcrumbs, FilesEmpty, FilesToolBar, UploadButtons } from "./files-tool-bar";
 import {
   type FileRow,
-  filesHref,
   fileSorts,
   type FilesQuery,
   type FilesView,
+  getFilesHref,
+  getViewApiPath,
   joinPath,
   ROWS_PER_PAGE,
   toCrumbs,
   toFilesView,
-  viewApiPath,
   withNewFolders,
 } from "./files-view";
 import { UploadsList, useFileUploads } from "./uploads-list";
@@ -68,7 +68,10 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitialOptions(initialResult), read: parseFiles });
+  const live = useLive(connection ? getViewApiPath(query, connection) : undefined, {
+    ...toInitialOptions(initialResult),
+    read: parseFiles,
+  });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
@@ -80,7 +83,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const removal = useFileRemoval({ connection, refresh: live.refresh });
   const { uploads, uploadFiles } = useFileUploads({ connection, refresh: live.refresh });
   const navigate = (change: Partial<FilesQuery>, file?: string) =>
-    router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
+    router.push(getFilesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
   const openFolder = (dir: string) => navigate({ dir, name: "" });
   const toFolderPath = (name: string) => `${joinPath(query.dir, name)}/`;
   const addFiles = (dir: string, dropped: DroppedFiles) => {
@@ -100,8 +103,8 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
     selection: selection.store,
     getHref: ({ kind, path }) =>
       kind === "folder"
-        ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
-        : filesHref(query, { connection: connectionParam, file: path }),
+        ? getFilesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
+        : getFilesHref(query, { connection: connectionParam, file: path }),
   });
   const getDirection = (sort: FilesQuery["sort"]) => (query.sort === sort ? query.order : undefined);
   const sorting = Object.fromEntries(
@@ -122,7 +125,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
           <Breadcrumbs
             title={t("title")}
             crumbs={toCrumbs(query.dir)}
-            getHref={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
+            getHref={(dir) => getFilesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
         count={currentView?.fileCount}
@@ -195,7 +198,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
               limit={ROWS_PER_PAGE}
               count={rows.length}
               total={view.total}
-              getHref={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
+              getHref={(offset) => getFilesHref({ ...query, offset }, { connection: connectionParam })}
               className="mt-auto md:sticky md:bottom-0 md:z-20"
             />
           ) : null}
@@ -207,14 +210,14 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
             connection={connection}
             canChange={canChange}
             capabilities={capabilities}
-            onClose={() => router.push(filesHref(query, { connection: connectionParam }), { scroll: false })}
+            onClose={() => router.push(getFilesHref(query, { connection: connectionParam }), { scroll: false })}
             onRemove={() => {
               void removal.remove([openedPath]);
-              router.push(filesHref(query, { connection: connectionParam }), { scroll: false });
+              router.push(getFilesHref(query, { connection: connectionParam }), { scroll: false });
             }}
-            onMoved={(to) => {
+            onMoved={(newPath) => {
               void live.refresh();
-              router.push(filesHref(query, { connection: connectionParam, file: to }), { scroll: false });
+              router.push(getFilesHref(query, { connection: connectionParam, file: newPath }), { scroll: false });
             }}
           />
         ) : null}
@@ -223,7 +226,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   );
 }
 
-const column = createColumns<FileRow>();
+const columnHelper = createColumns<FileRow>();
 
 type FileColumnsOptions = {
   t: ReturnType<typeof useTranslations<"files">>;
@@ -237,8 +240,8 @@ type FileColumnsOptions = {
 };
 
 function createFileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
-  const columns = column.columns([
-    column.display({
+  const columns = columnHelper.columns([
+    columnHelper.display({
       id: "select",
       meta: fileColumnStyles.select,
       header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
@@ -247,7 +250,7 @@ function createFileColumns({ t, locale, canChange, canRemove, getHref, count, se
           <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} />
         ) : null,
     }),
-    column.accessor("name", {
+    columnHelper.accessor("name", {
       header: t("column.name"),
       meta: fileColumnStyles.name,
       cell: ({ row: { original } }) => (
@@ -265,7 +268,7 @@ function createFileColumns({ t, locale, canChange, canRemove, getHref, count, se
         </span>
       ),
     }),
-    column.accessor("bytes", {
+    columnHelper.accessor("bytes", {
       id: "size",
       header: t("column.size"),
       meta: fileColumnStyles.size,
@@ -274,7 +277,7 @@ function createFileColumns({ t, locale, canChange, canRemove, getHref, count, se
         return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
       },
     }),
-    column.accessor("modifiedMs", {
+    columnHelper.accessor("modifiedMs", {
       id: "modified",
       header: t("column.modified"),
       meta: fileColumnStyles.modified,

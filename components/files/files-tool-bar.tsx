@@ -42,18 +42,18 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
 export function UploadButtons({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
   const addFiles = (files: File[]) => onFiles(readFileInput(files));
-  const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: addFiles });
-  const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: addFiles });
+  const filePicker = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: addFiles });
+  const folderPicker = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: addFiles });
   return (
     <>
-      <Button className="max-sm:hidden" onClick={folder.open}>
+      <Button className="max-sm:hidden" onClick={folderPicker.open}>
         {t("folder")}
       </Button>
-      <Button tone="primary" onClick={files.open}>
+      <Button tone="primary" onClick={filePicker.open}>
         {t("files")}
       </Button>
-      {files.input}
-      {folder.input}
+      {filePicker.input}
+      {folderPicker.input}
     </>
   );
 }
@@ -68,8 +68,8 @@ export function Breadcrumbs({ title, crumbs, getHref }: { title: string; crumbs:
   const [isExpanded, setExpanded] = useState(false);
   const firstLink = useRef<HTMLAnchorElement>(null);
   const hiddenCount = isExpanded || crumbs.length <= MAX_SHOWN_FOLDERS + 1 ? 0 : crumbs.length - MAX_SHOWN_FOLDERS;
-  const current = crumbs.at(-1);
-  if (!current) return title;
+  const currentCrumb = crumbs.at(-1);
+  if (!currentCrumb) return title;
   function expand() {
     flushSync(() => setExpanded(true));
     // The button disappears when clicked, so the focus moves to the first new link.
@@ -102,8 +102,8 @@ export function Breadcrumbs({ title, crumbs, getHref }: { title: string; crumbs:
         </Fragment>
       ))}
       <Slash />
-      <span title={current.dir} className="max-w-[min(28rem,75vw)] truncate">
-        <FileName name={current.name} />
+      <span title={currentCrumb.dir} className="max-w-[min(28rem,75vw)] truncate">
+        <FileName name={currentCrumb.name} />
       </span>
     </span>
   );
@@ -132,7 +132,7 @@ type FilesEmptyProps = {
 
 /** Services create a folder when its first file is uploaded. */
 export function FilesEmpty({ query, hasFiles, nestedMatchCount = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
-  const upload = useTranslations("files.upload");
+  const uploadTexts = useTranslations("files.upload");
   const filePicker = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(readFileInput(files)) });
   const t = useTranslations("files.empty");
   if (nestedMatchCount > 0)
@@ -145,7 +145,7 @@ export function FilesEmpty({ query, hasFiles, nestedMatchCount = 0, canChange, o
     if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
     return (
       <>
-        <EmptyState title={title} text={t("folderText")} action={<Button onClick={filePicker.open}>{upload("files")}</Button>} />
+        <EmptyState title={title} text={t("folderText")} action={<Button onClick={filePicker.open}>{uploadTexts("files")}</Button>} />
         {filePicker.input}
       </>
     );

@@ -75,7 +75,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
     if (folder) {
       folder.fileCount += 1;
       folder.bytes = folder.bytes === undefined || file.bytes === undefined ? undefined : folder.bytes + file.bytes;
-      folder.modifiedMs = getNewer(folder.modifiedMs, file.modifiedMs);
+      folder.modifiedMs = getLater(folder.modifiedMs, file.modifiedMs);
     } else {
       folders.set(name, { ...file, kind: "folder", name, path: `${dir === ROOT_FOLDER ? "" : dir}${name}/` });
     }
@@ -86,7 +86,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
 /** Makes equal names compare equal, regardless of their Unicode form. */
 const foldCase = (name: string) => name.normalize("NFC").toLowerCase();
 
-function getNewer(value: number | undefined, other: number | undefined): number | undefined {
+function getLater(value: number | undefined, other: number | undefined): number | undefined {
   return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);
 }
 
@@ -110,7 +110,7 @@ export const fileSorts = ["name", "size", "modified"] as const;
 
 const MAX_PATH_LENGTH = 1000;
 
-/** `dir` ends with a slash; "/" is the root. `all`: lists every file below the folder instead of its subfolders and own files. */
+/** `dir` ends with a slash; "/" is the root. `all`: also lists the files in subfolders, instead of the subfolders. */
 export const filesParams = {
   dir: { kind: "text", maxLength: MAX_PATH_LENGTH, default: ROOT_FOLDER, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", default: false },
@@ -127,10 +127,10 @@ function isFolder(dir: string): boolean {
   return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
 }
 
-/** Rows per page. Services don't page listings. */
+/** Rows per page. Services don't paginate listings. */
 export const ROWS_PER_PAGE = 500;
 
-export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
+export function getFilesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
   return withQuery("/files", { ...toSearchValues(filesParams, query), file, connection });
 }
 
@@ -140,17 +140,17 @@ export function listApiPath(dir: string, connection: string): `/${string}` {
 }
 
 /** The cache key of a view. The part after # distinguishes views of the same folder and is never sent. */
-export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
+export function getViewApiPath(query: FilesQuery, connection: string): `/${string}` {
   return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
 }
 
 /** Slashes in a path are sent as %2F, since services expect the path as one segment. */
-export function fileApiPath(path: string, query: { connection?: string; overwrite?: boolean; full_info?: boolean }): `/${string}` {
+export function getFileApiPath(path: string, query: { connection?: string; overwrite?: boolean; full_info?: boolean }): `/${string}` {
   return withQuery(`/api/userdata/${encodeURIComponent(path)}`, query);
 }
 
-export function moveApiPath(from: string, to: string, query: { connection?: string; overwrite: boolean }): `/${string}` {
-  const path: `/${string}` = `/api/userdata/${encodeURIComponent(from)}/move/${encodeURIComponent(to)}`;
+export function getMoveApiPath(fromPath: string, toPath: string, query: { connection?: string; overwrite: boolean }): `/${string}` {
+  const path: `/${string}` = `/api/userdata/${encodeURIComponent(fromPath)}/move/${encodeURIComponent(toPath)}`;
   return withQuery(path, { ...query, full_info: true });
 }
 

@@ -19,7 +19,7 @@ import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { coalesce } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
 import { createUuid } from "@/lib/shared/text";
-import { fileApiPath, joinPath } from "./files-view";
+import { getFileApiPath, joinPath } from "./files-view";
 
 // Uploads to the user data. Existing files are replaced only after confirmation, per file or for the rest of the batch.
 
@@ -32,7 +32,7 @@ export type FileUpload = {
   batch: number;
   /** `conflict`: a file of this name exists, and the user must choose. `stopped`: it is unknown how much was sent. */
   state: "waiting" | "sending" | "conflict" | "stored" | "skipped" | "failed" | "stopped";
-  /** The share of bytes sent, from 0 to 1. */
+  /** The fraction of bytes sent, from 0 to 1. */
   share?: number;
   failure?: ApiFailure;
 };
@@ -73,8 +73,8 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
       return batchChoice ? toState(batchChoice) : { state: "conflict" };
     },
   });
-  function changeAll(keys: ReadonlySet<number>, patch: Partial<QueuedFile>): void {
-    for (const key of keys) updateItem(key, patch);
+  function changeAll(keys: ReadonlySet<number>, changes: Partial<QueuedFile>): void {
+    for (const key of keys) updateItem(key, changes);
     startPending();
   }
 
@@ -109,7 +109,7 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
 
 const sendFile: SendFile = ({ path, file, connection, action }, { overwrite, signal, onProgress }) =>
   retryRateLimited(
-    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, action }),
+    () => upload(getFileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, action }),
     // Folders with many files may hit a rate limit.
     { signal, onWait: () => undefined },
   );
@@ -119,7 +119,7 @@ const storedListeners = new Set<() => void>();
 
 /** The uploads of this tab, created on first use and kept across pages. */
 function getTabUploads(): FileUploads {
-  return (uploads ??= createFileUploads(sendFile, () => storedListeners.forEach((notify) => notify())));
+  return (uploads ??= createFileUploads(sendFile, () => storedListeners.forEach((listener) => listener())));
 }
 
 /** Queues files for upload, reports skipped ones, and refreshes the list as files are stored. */
@@ -269,7 +269,7 @@ function ReplaceDialog({ allUploads, uploads }: { allUploads: readonly FileUploa
       <ConfirmDialog
         isOpen={file !== undefined}
         onClose={() => {
-          // Without a file, the dialog closed because no conflict was left.
+          // Without a file, the dialog closed because no conflict remained.
           if (file) setPostponedBatches((current) => new Set([...current, ...openConflicts.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}

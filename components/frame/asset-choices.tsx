@@ -64,9 +64,9 @@ function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const index = tiles.findIndex((tile) => tile === document.activeElement);
   const getTop = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
   const columnCount = Math.max(1, tiles.filter((tile) => getTop(tile) === getTop(tiles[0])).length);
-  const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columnCount, ArrowUp: -columnCount };
-  const move = moves[event.key];
-  const target = index < 0 || move === undefined ? undefined : tiles[index + move];
+  const offsets: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columnCount, ArrowUp: -columnCount };
+  const offset = offsets[event.key];
+  const target = index < 0 || offset === undefined ? undefined : tiles[index + offset];
   if (!target) return;
   event.preventDefault();
   target.focus();

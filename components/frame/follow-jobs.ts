@@ -31,7 +31,7 @@ const CHECK_INTERVAL_MS = 2_000;
 
 /** The open jobs of a list, with the progress of running ones. */
 type OpenJobs = { ids: ReadonlySet<string>; running: ReadonlyMap<string, number | undefined>; isTruncated: boolean };
-const unknownList: OpenJobs = { ids: new Set(), running: new Map(), isTruncated: true };
+const unknownJobs: OpenJobs = { ids: new Set(), running: new Map(), isTruncated: true };
 
 export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded, onActivity }: JobsFollower): () => void {
   const openJobsById = new Map(jobs.map((job) => [job.id, job]));
@@ -43,11 +43,11 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     if (lists.has(path)) return;
     const stop = watchPath<QueueView | RunsResponse>(path, (message) => {
       const list = lists.get(path);
-      if (list) list.openJobs = "response" in message ? toOpenJobs(message.response) : unknownList;
+      if (list) list.openJobs = "response" in message ? toOpenJobs(message.response) : unknownJobs;
       reportActivity();
       void checkEnded();
     });
-    lists.set(path, { openJobs: unknownList, stop });
+    lists.set(path, { openJobs: unknownJobs, stop });
   }
   function unfollow(job: FollowedJob): boolean {
     if (!openJobsById.delete(job.id)) return false;
@@ -61,7 +61,7 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   function reportActivity(): void {
     const running = new Map([...lists.values()].flatMap(({ openJobs }) => [...openJobs.running]));
     const runningIds = [...openJobsById.keys()].filter((id) => running.has(id));
-    onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
+    onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((progress) => progress !== undefined) });
   }
   /** Checks jobs that may have ended. If the list is truncated or unknown, unlisted jobs may still be queued, so checking stops at the first open one. */
   async function checkEnded(): Promise<void> {
@@ -76,7 +76,7 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     const isUpToDate = document.visibilityState === "visible" || liveState.getState().isLive;
     for (const job of [...openJobsById.values()]) {
       const path = getListPath(job);
-      const { ids, isTruncated } = (isUpToDate && lists.get(path)?.openJobs) || unknownList;
+      const { ids, isTruncated } = (isUpToDate && lists.get(path)?.openJobs) || unknownJobs;
       if (ids.has(job.id) || Date.now() - job.atMs < CHECK_INTERVAL_MS || (isTruncated && pathsWithOpenJobs.has(path))) continue;
       const state = await fetchEndState(job);
       if (state === undefined) pathsWithOpenJobs.add(path);
@@ -104,12 +104,12 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
 
 function toSubmittedJob(
   { path, action, value }: Pick<ApiResponse, "path" | "action" | "value">,
-  current?: string,
+  currentConnection?: string,
 ): FollowedJob | undefined {
   const [, app] = /^\/api\/apps\/([^/?]+)\/runs(?:\?|$)/.exec(path) ?? [];
   const isPrompt = /^\/api\/prompt(\?|$)/.test(path);
   const id = asText(isPrompt ? asObject(value)?.prompt_id : app !== undefined ? asObject(asObject(value)?.run)?.id : undefined);
-  const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? current;
+  const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? currentConnection;
   if (id === undefined || (isPrompt && connection === undefined)) return undefined;
   return {
     id,
@@ -132,16 +132,16 @@ function toOpenJobs(response: QueueView | RunsResponse): OpenJobs {
   if ("runs" in response) {
     const runs = response.runs.filter((run) => !hasRunEnded(run));
     const running = runs.filter(({ state }) => state === "in_progress");
-    const toShare = ({ id, progress }: AppRun) => [id, progress] as const;
-    return { ids: new Set(runs.map(({ id }) => id)), running: new Map(running.map(toShare)), isTruncated: response.next !== undefined };
+    const toEntry = ({ id, progress }: AppRun) => [id, progress] as const;
+    return { ids: new Set(runs.map(({ id }) => id)), running: new Map(running.map(toEntry)), isTruncated: response.next !== undefined };
   }
   const { running, pending, total = 0 } = response;
   const jobs = [...running, ...pending];
-  const shares = running.map((job) => {
+  const progressEntries = running.map((job) => {
     const { expected, startedAtMs, progress: { value } = {} } = toJobView(job);
     return [job.id, expected && startedAtMs !== undefined ? getExpectedProgress(expected, Date.now() - startedAtMs) : value] as const;
   });
-  return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isTruncated: total > jobs.length };
+  return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(progressEntries), isTruncated: total > jobs.length };
 }
 
 /** Undefined if the job hasn't ended or its state is unknown. */

@@ -6,9 +6,9 @@ import { useConnection, useConnectionParam } from "./connection/connection-conte
 
 /** Returns job URLs with the connection of the jobs, by default the connection of the page. */
 export function useJobHrefs(connectionId?: string) {
-  const current = useConnection()?.id;
+  const currentId = useConnection()?.id;
   const connectionParam = useConnectionParam();
-  const connection = connectionId === undefined || connectionId === current ? connectionParam : connectionId;
+  const connection = connectionId === undefined || connectionId === currentId ? connectionParam : connectionId;
   return {
     getJobHref: (id: string) => toJobHref(id, connection),
     getJobsHref: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),

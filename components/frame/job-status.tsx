@@ -29,7 +29,7 @@ export function formatRunningNode(t: ReturnType<typeof useTranslations<"common.r
   return step === undefined || steps === undefined ? t("node", { node }) : t("nodeStep", { node, step, steps });
 }
 
-/** `value`: the share of nodes that have ended. */
+/** `value`: the fraction of nodes that have ended. */
 type RunProgress = { startedMs?: number; expected?: ExpectedRun; value?: number };
 
 /** Returns a running job's progress, and the time left if it can be estimated. Progress is based on the expected duration, otherwise on nodes. */

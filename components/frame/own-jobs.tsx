@@ -20,7 +20,7 @@ export const notificationChoice = createPersistedValue("lightdesk.notifications"
   notificationChoices.find((choice) => choice === value),
 );
 
-const OFFER_AFTER_MS = 10_000;
+const OFFER_DELAY_MS = 10_000;
 
 const readOwnJob: Reader<FollowedJob> = (value) => {
   const fields = asObject(value) ?? {};
@@ -74,10 +74,10 @@ const emptyTally: Tally = { finished: 0, failed: 0 };
 function useHiddenTally() {
   const [tally, setTally] = useState<Tally>();
   useEffect(() => {
-    const change = () => setTally(document.visibilityState === "hidden" ? emptyTally : undefined);
-    change();
-    document.addEventListener("visibilitychange", change);
-    return () => document.removeEventListener("visibilitychange", change);
+    const resetTally = () => setTally(document.visibilityState === "hidden" ? emptyTally : undefined);
+    resetTally();
+    document.addEventListener("visibilitychange", resetTally);
+    return () => document.removeEventListener("visibilitychange", resetTally);
   }, []);
   return { tally, count: (state: JobState) => setTally((current) => current && addOutcome(current, state)) };
 }
@@ -100,7 +100,7 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   const formatTally = useFormatTally();
   const progress = tally && share !== undefined ? [t("progress", { value: Math.round(share * 100) })] : [];
   const prefix = [...(tally ? [formatTally(tally)].filter(Boolean) : []), ...progress].join(" · ");
-  const tone = tally && getIconColour(tally, share);
+  const iconColour = tally && getIconColour(tally, share);
   const originalTitle = useRef("");
   useEffect(() => {
     if (!isHidden) return;
@@ -114,14 +114,14 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   }, [isHidden, prefix]);
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel~="icon"]');
-    if (!icon || tone === undefined) return;
+    if (!icon || iconColour === undefined) return;
     const { href } = icon;
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#171717"/><circle cx="16" cy="16" r="9" fill="${tone}"/></svg>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#171717"/><circle cx="16" cy="16" r="9" fill="${iconColour}"/></svg>`;
     icon.href = `data:image/svg+xml,${encodeURIComponent(svg)}`;
     return () => {
       icon.href = href;
     };
-  }, [tone]);
+  }, [iconColour]);
 }
 
 /** The icon's colour, or undefined for the default icon. */
@@ -175,7 +175,7 @@ function useNotificationOffer(runningId: string | undefined): void {
   });
   useEffect(() => {
     if (runningId === undefined) return;
-    const timer = setTimeout(offerNotifications, OFFER_AFTER_MS);
+    const timer = setTimeout(offerNotifications, OFFER_DELAY_MS);
     return () => clearTimeout(timer);
   }, [runningId]);
 }

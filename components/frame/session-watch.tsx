@@ -19,7 +19,7 @@ const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJo
 
 const SessionWatchContext = createContext(false);
 
-/** Whether a banner reports the end of the session, so that other components need not. */
+/** Whether a banner reports the end of the session, so that other components don't have to. */
 export function useIsSessionWatched(): boolean {
   return useContext(SessionWatchContext);
 }
@@ -88,8 +88,8 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
 
 const identity = (state: SessionState) => state;
 
-function getNotice(state: SessionState, rendered: { memberId?: string; role: Role }): SessionNoticeState | undefined {
+function getNotice(state: SessionState, page: { memberId?: string; role: Role }): SessionNoticeState | undefined {
   if (state.state === "ended") return state;
-  if (rendered.memberId !== undefined && state.memberId !== rendered.memberId) return { cause: "other", isLive: true };
-  return state.role === rendered.role ? undefined : { cause: "role", from: rendered.role, to: state.role, isLive: true };
+  if (page.memberId !== undefined && state.memberId !== page.memberId) return { cause: "other", isLive: true };
+  return state.role === page.role ? undefined : { cause: "role", from: page.role, to: state.role, isLive: true };
 }

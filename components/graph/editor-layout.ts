@@ -55,11 +55,11 @@ export function layoutEditorFile(file: EditorFile, subgraphPath: SubgraphPath, g
   const groups = asArray(net.raw.groups).slice(0, MAX_GROUPS).flatMap(toGroups);
   const boxes = [...placedNodes, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
-  const shift = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
-  const nodes = new Map(placedNodes.map((node) => [node.id, shift(node)]));
+  const moveToOrigin = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
+  const nodes = new Map(placedNodes.map((node) => [node.id, moveToOrigin(node)]));
   return {
     nodes,
-    groups: groups.map(shift),
+    groups: groups.map(moveToOrigin),
     edges: toEdges(net, prefix, nodes),
     width: boxes.reduce((maxX, { x, width }) => Math.max(maxX, x + width - left), 0),
     height: boxes.reduce((maxY, { y, height }) => Math.max(maxY, y + height - top), 0),
@@ -118,15 +118,15 @@ function toEdges(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode
   return net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link, name }, slot): GraphEdge[] => {
       const editorLink = net.links.get(link ?? "");
-      const [from, to] = [editorLink && nodes.get(prefix + editorLink.origin), nodes.get(prefix + node.id)];
-      if (!editorLink || !from || !to) return [];
+      const [sourceNode, targetNode] = [editorLink && nodes.get(prefix + editorLink.origin), nodes.get(prefix + node.id)];
+      if (!editorLink || !sourceNode || !targetNode) return [];
       return [
         {
-          source: from.id,
-          target: to.id,
+          source: sourceNode.id,
+          target: targetNode.id,
           input: name,
           via: [],
-          slotOffsets: { from: getSlotY(from, editorLink.originSlot), to: getSlotY(to, slot) },
+          slotOffsets: { from: getSlotY(sourceNode, editorLink.originSlot), to: getSlotY(targetNode, slot) },
         },
       ];
     }),
@@ -139,8 +139,8 @@ function getSlotY({ height, look }: PlacedNode, slot: number): number {
 
 function readPair(value: unknown, fallback: readonly [number, number]): readonly [number, number] {
   const pairObject: JsonObject = asObject(value) ?? {};
-  const [first, second] = Array.isArray(value) ? asArray(value) : [pairObject["0"], pairObject["1"]];
-  return [asNumber(first) ?? fallback[0], asNumber(second) ?? fallback[1]];
+  const [x, y] = Array.isArray(value) ? asArray(value) : [pairObject["0"], pairObject["1"]];
+  return [asNumber(x) ?? fallback[0], asNumber(y) ?? fallback[1]];
 }
 
 function clamp(value: number, min: number, max: number): number {

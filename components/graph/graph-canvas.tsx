@@ -45,17 +45,17 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
   );
   // Titles keep their size on screen when zooming out.
   const titlePx = view.scale < MIN_COMFORTABLE_SCALE ? Math.round(TITLE_PX / view.scale) : undefined;
-  const [hovered, setHovered] = useState<{ node: PlacedNode; x: number; y: number }>();
+  const [tooltip, setTooltip] = useState<{ node: PlacedNode; x: number; y: number }>();
   const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
   function selectInOverview(event: MouseEvent) {
     const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, toPoint(event));
     if (node) onSelect(node.id);
   }
-  function updateHovered(event: PointerEvent) {
+  function updateTooltip(event: PointerEvent) {
     const point = toPoint(event);
     const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, point);
-    setHovered(node && { node, ...point });
+    setTooltip(node && { node, ...point });
   }
   return (
     <div
@@ -69,11 +69,11 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
       onClick={selectInOverview}
       onPointerMove={(event) => {
         handlers.onPointerMove(event);
-        updateHovered(event);
+        updateTooltip(event);
       }}
       onPointerLeave={(event) => {
         handlers.onPointerLeave(event);
-        setHovered(undefined);
+        setTooltip(undefined);
       }}
       className={cn(
         "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--color-line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
@@ -110,21 +110,21 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           ) : null;
         })}
       </div>
-      {hovered && !isReadable ? (
+      {tooltip && !isReadable ? (
         <div
           aria-hidden="true"
-          style={{ left: hovered.x + 12, top: hovered.y + 12 }}
+          style={{ left: tooltip.x + 12, top: tooltip.y + 12 }}
           className="pointer-events-none absolute z-10 flex max-w-72 items-baseline gap-2 rounded-sm border border-line bg-surface px-2 py-1 text-sm shadow-pop"
         >
-          <span className="truncate">{getName(getOwn(graph, hovered.node.id), hovered.node)}</span>
-          {marks.get(hovered.node.id) ? <MarkText mark={marks.get(hovered.node.id) ?? { state: "unreached" }} /> : null}
+          <span className="truncate">{getNodeLabel(getOwn(graph, tooltip.node.id), tooltip.node)}</span>
+          {marks.get(tooltip.node.id) ? <MarkText mark={marks.get(tooltip.node.id) ?? { state: "unreached" }} /> : null}
         </div>
       ) : null}
     </div>
   );
 }
 
-function getName(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
+function getNodeLabel(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
   return `#${id} ${node ? getNodeName(node) : (look?.title ?? "")}`;
 }
 

@@ -50,32 +50,33 @@ export type GraphLayout = {
  * layout is deterministic, and nodes never overlap. In a cycle, one link becomes a back edge.
  */
 export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
-  const pitch = layerMetrics[isVertical ? "vertical" : "horizontal"];
+  const metrics = layerMetrics[isVertical ? "vertical" : "horizontal"];
   const ids = Object.keys(graph);
-  const orderIndex = new Map(ids.map((id, index) => [id, index]));
+  const indexById = new Map(ids.map((id, index) => [id, index]));
   const links: { from: number; to: number; input: string }[] = [];
   const directLinks: Adjacency = { sources: ids.map(() => []), targets: ids.map(() => []) };
   for (const [id, node] of Object.entries(graph)) {
     for (const { input, source } of getLinks(node)) {
-      const [from, to] = [orderIndex.get(source), orderIndex.get(id)];
+      const [from, to] = [indexById.get(source), indexById.get(id)];
       if (from === undefined || to === undefined) continue;
       links.push({ from, to, input });
       directLinks.sources[to]?.push(from);
       directLinks.targets[from]?.push(to);
     }
   }
-  const { adjacency, layer, getLanesBetween } = addLanes(directLinks, splitLayers(getLayers(directLinks), directLinks, pitch.maxNodes));
+  const splitLayerByNode = splitLayers(getLayers(directLinks), directLinks, metrics.maxNodes);
+  const { adjacency, layerByNode, getLanesBetween } = addLanes(directLinks, splitLayerByNode);
   const isNode = (item: number) => item < ids.length;
-  const columns = getColumns(layer, adjacency);
-  const positions = getPositions(columns, adjacency, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
-  const getHalfSize = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
+  const columns = getColumns(layerByNode, adjacency);
+  const positions = getPositions(columns, adjacency, (item) => (isNode(item) ? metrics.node : LANE_WIDTH));
+  const getHalfSize = (item: number) => (isNode(item) ? metrics.breadth / 2 : 0);
   const minPosition = columns.reduce(
-    (minSoFar, [first = 0]) => Math.min(minSoFar, (positions[first] ?? 0) - getHalfSize(first)),
+    (currentMin, [firstItem = 0]) => Math.min(currentMin, (positions[firstItem] ?? 0) - getHalfSize(firstItem)),
     positions.length > 0 ? Infinity : 0,
   );
   const breadth = columns.reduce((maxBreadth, column) => {
-    const last = column.at(-1) ?? 0;
-    return Math.max(maxBreadth, (positions[last] ?? 0) + getHalfSize(last) - minPosition);
+    const lastItem = column.at(-1) ?? 0;
+    return Math.max(maxBreadth, (positions[lastItem] ?? 0) + getHalfSize(lastItem) - minPosition);
   }, 0);
   const toPoint = (along: number, across: number) => (isVertical ? { x: across, y: along } : { x: along, y: across });
   const nodes = new Map<string, PlacedNode>();
@@ -83,61 +84,61 @@ export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
     for (const item of column) {
       const id = ids[item];
       if (id !== undefined)
-        nodes.set(id, { id, ...nodeSize, ...toPoint(index * pitch.layer, (positions[item] ?? 0) - minPosition - pitch.breadth / 2) });
+        nodes.set(id, { id, ...nodeSize, ...toPoint(index * metrics.layer, (positions[item] ?? 0) - minPosition - metrics.breadth / 2) });
     }
   });
   const edges = links.map(({ from, to, input }) => ({
     source: ids[from] ?? "",
     target: ids[to] ?? "",
     input,
-    via: getLanesBetween(from, to).map((lane) => toPoint((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - minPosition)),
+    via: getLanesBetween(from, to).map((lane) => toPoint((layerByNode[lane] ?? 0) * metrics.layer, (positions[lane] ?? 0) - minPosition)),
   }));
-  const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
+  const length = columns.length === 0 ? 0 : (columns.length - 1) * metrics.layer + metrics.extent;
   return { nodes, edges, isVertical, ...(isVertical ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
 /** The length of the longest path to each node. Back edges are ignored. */
 function getLayers({ sources, targets }: Adjacency): number[] {
   const pendingSources = sources.map((list) => list.length);
-  const layer = sources.map(() => 0);
+  const layerByNode = sources.map(() => 0);
   const isPlaced = sources.map(() => false);
-  let ready = pendingSources.flatMap((count, node) => (count === 0 ? [node] : []));
-  let next = 0;
+  let readyNodes = pendingSources.flatMap((count, node) => (count === 0 ? [node] : []));
+  let nextNode = 0;
   for (;;) {
-    for (let at = 0; at < ready.length; at++) {
-      const node = ready[at] ?? 0;
+    for (let index = 0; index < readyNodes.length; index++) {
+      const node = readyNodes[index] ?? 0;
       isPlaced[node] = true;
       for (const target of targets[node] ?? []) {
         if (isPlaced[target]) continue;
-        layer[target] = Math.max(layer[target] ?? 0, (layer[node] ?? 0) + 1);
+        layerByNode[target] = Math.max(layerByNode[target] ?? 0, (layerByNode[node] ?? 0) + 1);
         pendingSources[target] = (pendingSources[target] ?? 0) - 1;
-        if (pendingSources[target] === 0) ready.push(target);
+        if (pendingSources[target] === 0) readyNodes.push(target);
       }
     }
     // Only loops remain. The first node in the graph's order is treated as if it had no sources.
-    while (next < isPlaced.length && isPlaced[next]) next++;
-    if (next >= isPlaced.length) return layer;
-    ready = [next];
-    pendingSources[next] = 0;
+    while (nextNode < isPlaced.length && isPlaced[nextNode]) nextNode++;
+    if (nextNode >= isPlaced.length) return layerByNode;
+    readyNodes = [nextNode];
+    pendingSources[nextNode] = 0;
   }
 }
 
 /** Splits layers with too many nodes. */
-function splitLayers(layer: readonly number[], adjacency: Adjacency, maxNodes: number): number[] {
-  const columns = getColumns(layer, adjacency).flatMap((nodes) => {
-    const parts = Math.max(1, Math.ceil(nodes.length / maxNodes));
-    const size = Math.ceil(nodes.length / parts);
-    return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
+function splitLayers(layerByNode: readonly number[], adjacency: Adjacency, maxNodes: number): number[] {
+  const columns = getColumns(layerByNode, adjacency).flatMap((nodes) => {
+    const partCount = Math.max(1, Math.ceil(nodes.length / maxNodes));
+    const size = Math.ceil(nodes.length / partCount);
+    return Array.from({ length: partCount }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
   const columnByNode: number[] = [];
   columns.forEach((nodes, index) => nodes.forEach((node) => (columnByNode[node] = index)));
   return columnByNode;
 }
 
-function getColumns(layer: readonly number[], adjacency: Adjacency): number[][] {
+function getColumns(layerByNode: readonly number[], adjacency: Adjacency): number[][] {
   const columns: number[][] = [];
-  layer.forEach((at, node) => (columns[at] ??= []).push(node));
-  for (let at = 0; at < columns.length; at++) columns[at] ??= [];
+  layerByNode.forEach((index, node) => (columns[index] ??= []).push(node));
+  for (let index = 0; index < columns.length; index++) columns[index] ??= [];
   sortByNeighbours(columns, adjacency);
   return columns;
 }
@@ -158,7 +159,7 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Adjacency): 
   }
 }
 
-/** Places node centers within each layer close to their neighbors. Keeps the order and avoids overlaps. */
+/** Places node centers within each layer close to their neighbours. Keeps the order and avoids overlaps. */
 function getPositions(columns: readonly number[][], { sources, targets }: Adjacency, getSpace: (item: number) => number): number[] {
   const positions: number[] = [];
   const stepsByColumn = new Map(columns.map((column) => [column, getMinOffsets(column, getSpace)]));
@@ -187,8 +188,8 @@ function resolveOverlaps(targets: readonly number[], steps: readonly number[]): 
   const blocks: { sum: number; size: number }[] = [];
   targets.forEach((across, index) => {
     let block = { sum: across - (steps[index] ?? 0), size: 1 };
-    for (let last = blocks.at(-1); last && last.sum / last.size >= block.sum / block.size; last = blocks.at(-1)) {
-      block = { sum: last.sum + block.sum, size: last.size + block.size };
+    for (let topBlock = blocks.at(-1); topBlock && topBlock.sum / topBlock.size >= block.sum / block.size; topBlock = blocks.at(-1)) {
+      block = { sum: topBlock.sum + block.sum, size: topBlock.size + block.size };
       blocks.pop();
     }
     blocks.push(block);
@@ -206,7 +207,7 @@ export type Adjacency = { sources: number[][]; targets: number[][] };
 /** Routes for long links. Each lane is a narrow node in its layer, so no link crosses a node. */
 type Lanes = {
   adjacency: Adjacency;
-  layer: number[];
+  layerByNode: number[];
   /** The lanes of a link, in order. */
   getLanesBetween: (source: number, target: number) => readonly number[];
 };
@@ -215,42 +216,42 @@ type Lanes = {
 const MAX_LANES = 4_000;
 
 /** Links from the same source share lanes. */
-function addLanes({ sources, targets }: Adjacency, layer: readonly number[]): Lanes {
-  const count = layer.length;
-  const getLevel = (node: number) => layer[node] ?? 0;
-  const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLevel(target) - getLevel(node) - 1), 0));
+function addLanes({ sources, targets }: Adjacency, layerByNode: readonly number[]): Lanes {
+  const count = layerByNode.length;
+  const getLayer = (node: number) => layerByNode[node] ?? 0;
+  const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLayer(target) - getLayer(node) - 1), 0));
   const hasTooManyLanes = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
-  if (hasTooManyLanes) return { adjacency: { sources, targets }, layer: [...layer], getLanesBetween: () => [] };
-  const adjacency: Adjacency = { sources: layer.map(() => []), targets: layer.map(() => []) };
-  const layers = [...layer];
+  if (hasTooManyLanes) return { adjacency: { sources, targets }, layerByNode: [...layerByNode], getLanesBetween: () => [] };
+  const adjacency: Adjacency = { sources: layerByNode.map(() => []), targets: layerByNode.map(() => []) };
+  const layers = [...layerByNode];
   const addLink = (from: number, to: number) => {
     adjacency.sources[to]?.push(from);
     adjacency.targets[from]?.push(to);
   };
   const lanesBySource = spans.map((span, node) =>
-    Array.from({ length: span }, (_, at) => {
-      const lane = layers.push(getLevel(node) + at + 1) - 1;
+    Array.from({ length: span }, (_, index) => {
+      const lane = layers.push(getLayer(node) + index + 1) - 1;
       adjacency.sources.push([]);
       adjacency.targets.push([]);
-      addLink(at === 0 ? node : lane - 1, lane);
+      addLink(index === 0 ? node : lane - 1, lane);
       return lane;
     }),
   );
   const getLanesBetween = (source: number, target: number) =>
-    lanesBySource[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
+    lanesBySource[source]?.slice(0, Math.max(0, getLayer(target) - getLayer(source) - 1)) ?? [];
   for (let source = 0; source < count; source++) {
     for (const target of targets[source] ?? []) addLink(getLanesBetween(source, target).at(-1) ?? source, target);
   }
-  return { adjacency, layer: layers, getLanesBetween };
+  return { adjacency, layerByNode: layers, getLanesBetween };
 }
 
 type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "slotOffsets">;
 
 /**
- * A curve from the right of one node to the left of another (if vertical, from bottom to top), straight through the layers in between. Links that
- * close a loop have wide curves at both ends.
+ * A curve from the right of one node to the left of another, or, if vertical, from bottom to top. It is straight through the layers in
+ * between. Links that close a loop have wide curves at both ends.
  */
-function toEdgePath({ from, to, via, slotOffsets: slots }: PathEnds, isVertical: boolean): string {
+function toEdgePath({ from, to, via, slotOffsets }: PathEnds, isVertical: boolean): string {
   const { width, height } = from;
   const extent = isVertical ? height : width;
   const formatPoint = (along: number, across: number) =>
@@ -258,19 +259,19 @@ function toEdgePath({ from, to, via, slotOffsets: slots }: PathEnds, isVertical:
   const getAlong = ({ x, y }: { x: number; y: number }) => (isVertical ? y : x);
   const getAcross = ({ x, y }: { x: number; y: number }) => (isVertical ? x : y);
   const breadth = isVertical ? width : height;
-  let current = { along: getAlong(from) + extent, across: getAcross(from) + (slots?.from ?? breadth / 2) };
-  let path = `M${formatPoint(current.along, current.across)}`;
-  const addCurve = (next: typeof current) => {
-    const bend = Math.max(28, Math.min(160, Math.abs(next.along - current.along) / 2));
-    path += `C${formatPoint(current.along + bend, current.across)} ${formatPoint(next.along - bend, next.across)} ${formatPoint(next.along, next.across)}`;
-    current = next;
+  let currentPoint = { along: getAlong(from) + extent, across: getAcross(from) + (slotOffsets?.from ?? breadth / 2) };
+  let path = `M${formatPoint(currentPoint.along, currentPoint.across)}`;
+  const addCurve = (nextPoint: typeof currentPoint) => {
+    const bend = Math.max(28, Math.min(160, Math.abs(nextPoint.along - currentPoint.along) / 2));
+    path += `C${formatPoint(currentPoint.along + bend, currentPoint.across)} ${formatPoint(nextPoint.along - bend, nextPoint.across)} ${formatPoint(nextPoint.along, nextPoint.across)}`;
+    currentPoint = nextPoint;
   };
   for (const lane of via) {
     addCurve({ along: getAlong(lane), across: getAcross(lane) });
-    current = { along: current.along + extent, across: current.across };
-    path += `L${formatPoint(current.along, current.across)}`;
+    currentPoint = { along: currentPoint.along + extent, across: currentPoint.across };
+    path += `L${formatPoint(currentPoint.along, currentPoint.across)}`;
   }
-  addCurve({ along: getAlong(to), across: getAcross(to) + (slots?.to ?? breadth / 2) });
+  addCurve({ along: getAlong(to), across: getAcross(to) + (slotOffsets?.to ?? breadth / 2) });
   return path;
 }
 

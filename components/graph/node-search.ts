@@ -23,10 +23,10 @@ export function getPreviewText(node: GraphNode): string | undefined {
   const literals = Object.entries(node.inputs).filter(
     ([, value]) => !isLink(value) && !(typeof value === "string" && value.includes(MASK)),
   );
-  const text = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
-  if (typeof text?.[1] === "string") return text[1].slice(0, 200).trim().slice(0, 80);
-  const number = literals.find(([, value]) => typeof value === "number" || typeof value === "bigint");
-  return number && `${number[0]} ${String(number[1])}`;
+  const textEntry = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
+  if (typeof textEntry?.[1] === "string") return textEntry[1].slice(0, 200).trim().slice(0, 80);
+  const numberEntry = literals.find(([, value]) => typeof value === "number" || typeof value === "bigint");
+  return numberEntry && `${numberEntry[0]} ${String(numberEntry[1])}`;
 }
 
 export function getLiterals({ inputs }: GraphNode): [name: string, text: string][] {

@@ -20,7 +20,7 @@ type SaveWorkflowProps = {
   /** The stored file's path, suggested as the new path. */
   currentPath?: string;
   onSaved?: (path: string) => void;
-  /** Called on saving, since the text may be large. */
+  /** Called on save, since the text may be large. */
   getText: () => string | undefined;
   /** The same workflow in the editor's format, if it can be written. */
   editor?: EditorFormat;
@@ -35,7 +35,7 @@ type SaveWorkflowProps = {
 type EditorFormat = { isDefault: boolean; isOriginalFile: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves to the service's workflows folder. An existing file is replaced only after a second click. */
-export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
+export function SaveWorkflow({ isSmall = false, tone, size, ...formProps }: SaveWorkflowProps) {
   const t = useTranslations("graph.save");
   const [isOpen, setOpen] = useState(false);
   return (
@@ -50,7 +50,7 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
         {isSmall ? <Save aria-hidden="true" className="size-4" /> : t("act")}
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={t("title")}>
-        <SaveForm {...form} onClose={() => setOpen(false)} />
+        <SaveForm {...formProps} onClose={() => setOpen(false)} />
       </Dialog>
     </>
   );
@@ -67,8 +67,8 @@ type SaveState = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?:
 function SaveForm({ title, currentPath, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => toName(currentPath) ?? toFileName(title));
-  const [saving, setSaving] = useState<SaveState>({});
-  // Computed once, since it searches the whole text.
+  const [saveState, setSaveState] = useState<SaveState>({});
+  // Computed once, since it searches the full text.
   const [isMasked] = useState(() => getText()?.includes(MASK) ?? false);
   const [isEditorFormat, setEditorFormat] = useState(editor?.isDefault ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);
@@ -84,16 +84,16 @@ function SaveForm({ title, currentPath, onSaved, getText, editor, connection, on
   }, [isEditorFormat]);
   const id = useId();
   const path = toStoredPath(name);
-  const isPathTaken = saving.isTaken === true && saving.path === path;
+  const isPathTaken = saveState.isTaken === true && saveState.path === path;
 
   async function save() {
-    if (path === undefined || saving.isBusy) return;
-    setSaving({ path, isBusy: true });
+    if (path === undefined || saveState.isBusy) return;
+    setSaveState({ path, isBusy: true });
     // The code that writes the editor format is loaded on demand.
     const writeResult = isEditorFormat ? await editor?.write().catch(() => "unreachable" as const) : { text: getText() };
-    if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
+    if (writeResult === "unreachable") return setSaveState({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = writeResult?.text;
-    if (text === undefined) return setSaving({ path, isEmpty: true });
+    if (text === undefined) return setSaveState({ path, isEmpty: true });
     const requestPath = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isPathTaken, full_info: true, connection });
     const result = await callApi<unknown>(requestPath, {
       method: "POST",
@@ -105,7 +105,7 @@ function SaveForm({ title, currentPath, onSaved, getText, editor, connection, on
       onSaved?.(path);
       return onClose();
     }
-    setSaving(result.failure.status === 409 ? { path, isTaken: true } : { path, failure: result.failure });
+    setSaveState(result.failure.status === 409 ? { path, isTaken: true } : { path, failure: result.failure });
   }
 
   return (
@@ -175,17 +175,17 @@ function SaveForm({ title, currentPath, onSaved, getText, editor, connection, on
           {t("taken", { path: path ?? "" })}
         </p>
       ) : null}
-      {saving.isEmpty ? (
+      {saveState.isEmpty ? (
         <p role="alert" className="text-bad">
           {t("empty")}
         </p>
       ) : null}
-      {saving.failure ? <FailureMessage failure={saving.failure} /> : null}
+      {saveState.failure ? <FailureMessage failure={saveState.failure} /> : null}
       <FormFooter
         onClose={onClose}
         cancelLabel={t("cancel")}
         tone={isPathTaken ? "danger" : "primary"}
-        busy={saving.isBusy}
+        busy={saveState.isBusy}
         disabled={path === undefined}
         label={t(isPathTaken ? "replace" : "act")}
       />
@@ -194,7 +194,7 @@ function SaveForm({ title, currentPath, onSaved, getText, editor, connection, on
 }
 
 // A workflow is stored as the plain graph, which every API client can open, or with its extra data. Integers stay exact. Must never store a
-// partner's key.
+// partner's API key.
 
 const WORKFLOWS_FOLDER = "workflows/";
 const MAX_NAME_LENGTH = 200;
@@ -206,20 +206,22 @@ export function toStoredText(graph: Graph, extraData: JsonObject | undefined): s
 
 /** Reads a job's `workflow`; undefined if it contains no graph. */
 export function toStoredJobText(workflow: unknown): string | undefined {
-  const unwrapped = unwrapWorkflow(workflow);
-  return unwrapped && toStoredText(unwrapped.graph, unwrapped.extraData);
+  const unwrappedWorkflow = unwrapWorkflow(workflow);
+  return unwrappedWorkflow && toStoredText(unwrappedWorkflow.graph, unwrappedWorkflow.extraData);
 }
 
-/** The path for a name: a JSON file below workflows/. Undefined if the name is invalid. */
+/** The path for a name: a JSON file in the workflows folder. Undefined if the name is invalid. */
 export function toStoredPath(name: string): string | undefined {
-  const trimmed = name
+  const trimmedName = name
     .trim()
     .replace(/^\/+/, "")
     .replace(/\.json$/i, "");
-  const segments = trimmed.split("/");
+  const segments = trimmedName.split("/");
   const isInvalid =
-    segments.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > MAX_NAME_LENGTH;
-  return isInvalid ? undefined : `${WORKFLOWS_FOLDER}${trimmed}.json`;
+    segments.some((part) => part.trim() === "" || /^\.+$/.test(part)) ||
+    /[\\\p{Cc}]/u.test(trimmedName) ||
+    trimmedName.length > MAX_NAME_LENGTH;
+  return isInvalid ? undefined : `${WORKFLOWS_FOLDER}${trimmedName}.json`;
 }
 
 /** The name for a path; undefined if there is none. */
@@ -231,13 +233,13 @@ function toName(path: string | undefined): string | undefined {
 
 /** Creates a valid file name from the workflow's title. */
 export function toFileName(title: string): string {
-  return cutToBytes(title, MAX_NAME_LENGTH)
+  return truncateToBytes(title, MAX_NAME_LENGTH)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
     .replace(/^\.+/, "_");
 }
 
-/** Cuts by bytes, since file systems limit bytes. */
-function cutToBytes(text: string, maxBytes: number): string {
+/** Truncates by bytes, since file systems limit bytes. */
+function truncateToBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\uFFFD+$/, "");
 }

@@ -14,8 +14,8 @@ const MAX_WINDOWS = 400;
 
 /** The initial view shows all nodes if readable, otherwise the most important node or the start. */
 export function useViewport(layout: GraphLayout, importantNodeId?: string) {
-  const start = useCallback((size: Size) => getInitialView(layout, size, importantNodeId), [layout, importantNodeId]);
-  const panZoom = usePanZoom({ content: layout, getInitialView: start });
+  const getStartView = useCallback((size: Size) => getInitialView(layout, size, importantNodeId), [layout, importantNodeId]);
+  const panZoom = usePanZoom({ content: layout, getInitialView: getStartView });
   const { view, size, move } = panZoom;
   return {
     ...panZoom,
@@ -33,34 +33,34 @@ export function getInitialView(layout: Omit<GraphLayout, "edges">, size: Size, i
   if (fittedView.scale >= (isEditorLayout ? MIN_READABLE_SCALE : MIN_COMFORTABLE_SCALE) || size.width === 0) return fittedView;
   const importantNode = importantNodeId === undefined ? undefined : layout.nodes.get(importantNodeId);
   if (isEditorLayout)
-    return viewAround(
+    return getViewAround(
       importantNode ? getCenter(importantNode) : findDensestPoint([...layout.nodes.values()], size),
       MIN_READABLE_SCALE,
       size,
     );
   if (importantNode) return centerOn(importantNode, { ...fittedView, scale: INITIAL_SCALE }, size);
   const { isVertical } = layout;
-  const first = findFirst(layout.nodes.values(), isVertical);
+  const firstNode = findFirstNode(layout.nodes.values(), isVertical);
   const getOffset = (available: number, total: number, position: number, extent: number, isAlong: boolean) => {
     if (total * INITIAL_SCALE <= available - 2 * MARGIN) return (available - total * INITIAL_SCALE) / 2;
     return (isAlong ? MARGIN : (available - extent * INITIAL_SCALE) / 2) - position * INITIAL_SCALE;
   };
   return {
     scale: INITIAL_SCALE,
-    x: getOffset(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isVertical),
-    y: getOffset(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isVertical),
+    x: getOffset(size.width, layout.width, firstNode?.x ?? 0, firstNode?.width ?? 0, !isVertical),
+    y: getOffset(size.height, layout.height, firstNode?.y ?? 0, firstNode?.height ?? 0, isVertical),
   };
 }
 
 /** The start of the workflow: the first node of the first layer. */
-function findFirst(nodes: Iterable<PlacedNode>, isVertical: boolean): PlacedNode | undefined {
+function findFirstNode(nodes: Iterable<PlacedNode>, isVertical: boolean): PlacedNode | undefined {
   const getOrder = ({ x, y }: PlacedNode) => (isVertical ? ([y, x] as const) : ([x, y] as const));
-  let best: PlacedNode | undefined;
+  let bestNode: PlacedNode | undefined;
   for (const node of nodes) {
-    const [[along, across], [bestAlong, bestAcross]] = [getOrder(node), getOrder(best ?? node)];
-    if (!best || along < bestAlong || (along === bestAlong && across < bestAcross)) best = node;
+    const [[along, across], [bestAlong, bestAcross]] = [getOrder(node), getOrder(bestNode ?? node)];
+    if (!bestNode || along < bestAlong || (along === bestAlong && across < bestAcross)) bestNode = node;
   }
-  return best;
+  return bestNode;
 }
 
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
@@ -70,10 +70,10 @@ export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Si
 }
 
 export function centerOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
-  return viewAround(getCenter(node), Math.max(scale, 0.8), size);
+  return getViewAround(getCenter(node), Math.max(scale, 0.8), size);
 }
 
-function viewAround({ x, y }: Point, scale: number, size: Size): Viewport {
+function getViewAround({ x, y }: Point, scale: number, size: Size): Viewport {
   return { scale, x: size.width / 2 - x * scale, y: size.height / 2 - y * scale };
 }
 
@@ -84,17 +84,20 @@ function getCenter({ x, y, width, height }: PlacedNode): Point {
 /** The center of the nodes in the window that contains the most. Each window has a node at its top left. */
 function findDensestPoint(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / MIN_READABLE_SCALE, (size.height - 2 * MARGIN) / MIN_READABLE_SCALE];
-  const sorted = nodes.toSorted((node, other) => node.x - other.x || node.y - other.y);
-  const stride = Math.ceil(sorted.length / MAX_WINDOWS);
-  let best = sorted.slice(0, 1);
-  for (const { x, y } of sorted.filter((_, index) => index % stride === 0)) {
+  const sortedNodes = nodes.toSorted((node, otherNode) => node.x - otherNode.x || node.y - otherNode.y);
+  const stride = Math.ceil(sortedNodes.length / MAX_WINDOWS);
+  let bestNodes = sortedNodes.slice(0, 1);
+  for (const { x, y } of sortedNodes.filter((_, index) => index % stride === 0)) {
     const isInside = (node: PlacedNode) =>
       node.x >= x && node.y >= y && node.x + node.width <= x + width && node.y + node.height <= y + height;
-    const inside = sorted.filter(isInside);
-    if (inside.length > best.length) best = inside;
+    const nodesInside = sortedNodes.filter(isInside);
+    if (nodesInside.length > bestNodes.length) bestNodes = nodesInside;
   }
-  const [left, top] = [Math.min(...best.map(({ x }) => x)), Math.min(...best.map(({ y }) => y))];
-  const [right, bottom] = [Math.max(...best.map((node) => node.x + node.width)), Math.max(...best.map((node) => node.y + node.height))];
+  const [left, top] = [Math.min(...bestNodes.map(({ x }) => x)), Math.min(...bestNodes.map(({ y }) => y))];
+  const [right, bottom] = [
+    Math.max(...bestNodes.map((node) => node.x + node.width)),
+    Math.max(...bestNodes.map((node) => node.y + node.height)),
+  ];
   // If a node is larger than the window, its top left corner is shown.
   return { x: left + Math.min(right - left, width) / 2, y: top + Math.min(bottom - top, height) / 2 };
 }

@@ -39,7 +39,7 @@ type WorkflowGraphProps = {
   shape?: Graph;
   /** The editor's file; if present, the graph is drawn as in the editor. */
   drawing?: JsonObject;
-  /** The possible save targets and the suggested title. */
+  /** The text to save and the suggested title. */
   save?: { title: string; connection?: string; getText: () => string | undefined };
   className?: string;
 };
@@ -62,7 +62,7 @@ export function WorkflowGraph({
   const isPhone = useMedia(PHONE_QUERY);
   const isVertical = formSelection !== undefined || isPhone;
   const file = useMemo(() => readMatchingDrawing(drawing, shape), [drawing, shape]);
-  const [subgraphPath, setSubgraphPath] = useState<SubgraphPath>(topLevel);
+  const [subgraphPath, setSubgraphPath] = useState<SubgraphPath>(topLevelPath);
   const layout = useMemo(
     () => (file ? layoutEditorFile(file, subgraphPath, shape) : layoutGraph(shape, isVertical)),
     [file, subgraphPath, shape, isVertical],
@@ -117,10 +117,10 @@ export function WorkflowGraph({
     if (view === "json") setView("drawing");
     showNode(nodeRequest.id);
   }
-  function showNext(event: FormEvent) {
+  function showNextMatch(event: FormEvent) {
     event.preventDefault();
-    const next = matches[(selected === undefined ? -1 : matches.indexOf(selected)) + 1] ?? matches[0];
-    if (next !== undefined) showNode(next);
+    const nextId = matches[(selected === undefined ? -1 : matches.indexOf(selected)) + 1] ?? matches[0];
+    if (nextId !== undefined) showNode(nextId);
   }
   return (
     <Card
@@ -149,7 +149,7 @@ export function WorkflowGraph({
       bodyClassName="flex min-h-0 flex-1 flex-col p-0"
     >
       {view === "json" ? null : (
-        <form role="search" onSubmit={showNext} className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-1.5">
+        <form role="search" onSubmit={showNextMatch} className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-1.5">
           <Input
             type="search"
             value={query}
@@ -226,17 +226,17 @@ export function WorkflowGraph({
   );
 }
 
-const topLevel: SubgraphPath = [];
+const topLevelPath: SubgraphPath = [];
 
 /** A box for several nodes has their most important state, and no times, since those belong to single nodes. */
 function mergeMarksByBox(layout: GraphLayout, marks: NodeMarks): NodeMarks {
-  const boxes = new Map<string, NodeMark>();
+  const marksByBox = new Map<string, NodeMark>();
   for (const [id, mark] of marks) {
-    if (layout.nodes.has(id)) boxes.set(id, mark);
-    for (let at = id.lastIndexOf(":"); at > 0; at = id.lastIndexOf(":", at - 1)) {
-      const box = id.slice(0, at);
-      if (layout.nodes.has(box)) boxes.set(box, mergeMarks(boxes.get(box), mark));
+    if (layout.nodes.has(id)) marksByBox.set(id, mark);
+    for (let end = id.lastIndexOf(":"); end > 0; end = id.lastIndexOf(":", end - 1)) {
+      const boxId = id.slice(0, end);
+      if (layout.nodes.has(boxId)) marksByBox.set(boxId, mergeMarks(marksByBox.get(boxId), mark));
     }
   }
-  return boxes;
+  return marksByBox;
 }

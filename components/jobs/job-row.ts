@@ -55,7 +55,7 @@ export type JobsView = {
 
 /** Accepts any list of jobs, or the history as the service reports it. */
 export function toJobsView(response: (JobsResponse & { reach?: JobReach }) | HistoryResponse): JobsView {
-  if (!isJobsAnswer(response)) return toHistoryView(response);
+  if (!isJobsResponse(response)) return toHistoryView(response);
   return {
     rows: response.jobs.map(toJobRow),
     total: response.pagination.total,
@@ -122,7 +122,7 @@ function toHistoryView(response: HistoryResponse): JobsView {
   return { rows, unreadable: response.unreadable, nextOffset: response.next_offset };
 }
 
-const isJobsAnswer = (response: JobsResponse | HistoryResponse): response is JobsResponse => Array.isArray(response.jobs);
+const isJobsResponse = (response: JobsResponse | HistoryResponse): response is JobsResponse => Array.isArray(response.jobs);
 
 export type QueueList = {
   running: JobRow[];

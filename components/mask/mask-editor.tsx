@@ -46,8 +46,8 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   const [views] = useState(() => createViewStore(size));
   const [painter] = useState(() => createPainter({ drawing, views, settings: get }));
   const [isPanelOpen, setPanelOpen] = useState(false);
-  const [areKeysOpen, setKeysOpen] = useState(false);
-  const saving = useSave(session, ports, onSaved);
+  const [isKeyDialogOpen, setKeyDialogOpen] = useState(false);
+  const saveTask = useSave(session, ports, onSaved);
 
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
   useCloseWarning(state.isUnsaved);
@@ -73,25 +73,25 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     redo: () => void drawing.redo(),
     invert: () => void drawing.invert(),
     clear: () => void drawing.clear(),
-    save: () => void (canSave && saving.save()),
+    save: () => void (canSave && saveTask.save()),
     fit: views.fit,
     actual: views.showActualSize,
     zoomIn: views.zoomIn,
     zoomOut: views.zoomOut,
-    keys: () => setKeysOpen(true),
+    keys: () => setKeyDialogOpen(true),
     press: () => undefined,
     stick: painter.toggleDrawing,
     release: () => undefined,
   };
   const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: runCommand });
-  const step = getSaveStep(saving.state);
+  const step = getSaveStep(saveTask.state);
   const isSaving = step !== undefined;
 
   return (
     <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
       <PageHeader trail={trail} title={<span className="break-all">{title}</span>}>
         <span className="text-ink-3 max-sm:sr-only">{state.isUnsaved ? t("status.unsaved") : state.undo ? t("status.saved") : null}</span>
-        {step ? <SaveProgress step={step} onStop={saving.stop} /> : null}
+        {step ? <SaveProgress step={step} onStop={saveTask.stop} /> : null}
         {onClose ? <Button onClick={onClose}>{common("close")}</Button> : null}
         {canSave ? (
           <Button
@@ -99,7 +99,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             className={isSaving ? "max-sm:hidden" : undefined}
             title={t("toolKey", { name: t("act.save"), key: "Ctrl S" })}
             busy={isSaving || state.isBusy}
-            onClick={() => void saving.save()}
+            onClick={() => void saveTask.save()}
           >
             {isSaving ? t("act.saving") : t("act.save")}
           </Button>
@@ -132,10 +132,10 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
               wantsPan={() => settings.tool === "hand" || isSpaceDown()}
             />
             <SaveOutcome
-              state={onSaved && saving.state.kind === "saved" ? { kind: "idle" } : saving.state}
+              state={onSaved && saveTask.state.kind === "saved" ? { kind: "idle" } : saveTask.state}
               connection={connection}
-              onRetry={() => void saving.save()}
-              onDismiss={saving.dismiss}
+              onRetry={() => void saveTask.save()}
+              onDismiss={saveTask.dismiss}
             />
           </div>
           <StatusBar drawing={drawing} state={state} views={views} painter={painter} isShown={settings.isShown} onCommand={runCommand} />
@@ -149,7 +149,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
           onRectangle={(rect, isErasing) => void drawing.drawShape("rectangle", createRectangle(size, rect), isErasing)}
         />
       </div>
-      <KeyDialog isOpen={areKeysOpen} onClose={() => setKeysOpen(false)} />
+      <KeyDialog isOpen={isKeyDialogOpen} onClose={() => setKeyDialogOpen(false)} />
     </div>
   );
 }
@@ -167,7 +167,7 @@ type MaskCanvasProps = {
 /** The drawing area. The status bar describes its state as text. */
 function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan }: MaskCanvasProps) {
   const t = useTranslations("masks");
-  const help = useId();
+  const helpId = useId();
   const picture = useRef<HTMLCanvasElement>(null);
   const mask = useRef<HTMLCanvasElement>(null);
   const marks = useRef<HTMLCanvasElement>(null);
@@ -214,7 +214,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
       role="application"
       tabIndex={0}
       aria-label={t("canvas", { name: title })}
-      aria-describedby={help}
+      aria-describedby={helpId}
       {...pointerHandlers}
       onFocus={({ currentTarget }) => {
         // Keyboard users need to see where they would draw.
@@ -226,7 +226,7 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
         tool === "hand" ? "cursor-grab" : tool === "brush" || tool === "eraser" ? "cursor-none" : "cursor-crosshair",
       )}
     >
-      <span id={help} className="sr-only">
+      <span id={helpId} className="sr-only">
         {t("canvasHelp")}
       </span>
       <canvas ref={picture} aria-hidden="true" className="absolute inset-0 size-full" />

@@ -25,10 +25,12 @@ type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection"
 };
 
 type State =
-  { kind: "opening"; share?: number } | { kind: "refused"; error: OpenError } | { kind: "open"; session: OpenSession; isRestored: boolean };
+  | { kind: "opening"; progress?: number }
+  | { kind: "refused"; error: OpenError }
+  | { kind: "open"; session: OpenSession; isRestored: boolean };
 
 /** Loads the image, or restores the unsaved drawing. */
-export function MaskLoader({ source, open, backAction, onStored, ...editor }: MaskOpeningProps) {
+export function MaskLoader({ source, open, backAction, onStored, ...editorProps }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
   const [attempt, setAttempt] = useState<{ file?: File }>({});
@@ -39,8 +41,7 @@ export function MaskLoader({ source, open, backAction, onStored, ...editor }: Ma
       session.current = openSession;
       return { kind: "open", session: openSession, isRestored: true };
     }
-    const onProgress = (progress: number) =>
-      setState((current) => (current.kind === "opening" ? { kind: "opening", share: progress } : current));
+    const onProgress = (progress: number) => setState((current) => (current.kind === "opening" ? { kind: "opening", progress } : current));
     const result = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
       if (result.ok) result.value.picture?.close();
@@ -61,8 +62,8 @@ export function MaskLoader({ source, open, backAction, onStored, ...editor }: Ma
   });
   useEffect(() => {
     const controller = new AbortController();
-    void load(controller.signal).then((next) => {
-      if (next && !controller.signal.aborted) setState(next);
+    void load(controller.signal).then((nextState) => {
+      if (nextState && !controller.signal.aborted) setState(nextState);
     });
     return () => {
       controller.abort();
@@ -78,15 +79,15 @@ export function MaskLoader({ source, open, backAction, onStored, ...editor }: Ma
     const { mask } = state.session;
     const initialNote = state.isRestored ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
     const note = [mask.isPreview ? t("status.preview") : undefined, initialNote].filter(Boolean).join(" ");
-    return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
+    return <MaskEditor {...editorProps} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (
     <div className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
-      <PageHeader trail={editor.trail} title={<span className="break-all">{source.title}</span>}>
+      <PageHeader trail={editorProps.trail} title={<span className="break-all">{source.title}</span>}>
         {backAction}
       </PageHeader>
       {state.kind === "opening" ? (
-        <OpeningProgress share={state.share} />
+        <OpeningProgress progress={state.progress} />
       ) : (
         <OpenFailure
           error={state.error}
@@ -100,7 +101,7 @@ export function MaskLoader({ source, open, backAction, onStored, ...editor }: Ma
   );
 }
 
-function OpeningProgress({ share: progress }: { share?: number }) {
+function OpeningProgress({ progress }: { progress?: number }) {
   const t = useTranslations("masks");
   const locale = useLocale();
   return (

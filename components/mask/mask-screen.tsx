@@ -22,9 +22,9 @@ type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean;
 /** The mask editor for an asset, on its own page. */
 export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }: MaskScreenProps) {
   const t = useTranslations("masks");
-  const assets = useTranslations("assets");
+  const tAssets = useTranslations("assets");
   const router = useRouter();
-  const asset = use(assetPromise);
+  const assetResult = use(assetPromise);
   const connectionId = useConnection()?.id;
   const keepsPixels = !useFeature("uprightMasks");
   const assetPath = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
@@ -33,30 +33,30 @@ export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }
   const trail = (
     <>
       <Link href={withQuery("/assets", { connection })} className="rounded-sm hover:text-ink max-sm:hidden">
-        {assets("title")} /
+        {tAssets("title")} /
       </Link>{" "}
       <Link href={assetPath} className="rounded-sm hover:text-ink">
         {t("trail")} /
       </Link>
     </>
   );
-  if (!asset.ok) {
+  if (!assetResult.ok) {
     return (
       <>
         <PageHeader trail={trail} title={toShortId(assetId)} />
-        {asset.failure.code === "NOT_FOUND" ? (
+        {assetResult.failure.code === "NOT_FOUND" ? (
           <EmptyState
-            title={assets("page.missing")}
-            text={assets("page.missingText")}
-            action={<ButtonLink href={withQuery("/assets", { connection })}>{assets("page.back")}</ButtonLink>}
+            title={tAssets("page.missing")}
+            text={tAssets("page.missingText")}
+            action={<ButtonLink href={withQuery("/assets", { connection })}>{tAssets("page.back")}</ButtonLink>}
           />
         ) : (
-          <FailureMessage failure={asset.failure} onRetry={() => router.refresh()} className="mx-4 mt-4 md:mx-5" />
+          <FailureMessage failure={assetResult.failure} onRetry={() => router.refresh()} className="mx-4 mt-4 md:mx-5" />
         )}
       </>
     );
   }
-  const source = toAssetSource(asset.value.value, connectionId, keepsPixels);
+  const source = toAssetSource(assetResult.value.value, connectionId, keepsPixels);
   return (
     <MaskLoader
       source={source}

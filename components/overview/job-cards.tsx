@@ -50,9 +50,9 @@ export function RunningJobsCard({ live }: JobCardProps) {
 
 function RunningJobRow({ job }: { job: OverviewJob }) {
   const t = useTranslations("overview");
-  const nodes = useTranslations("common.runningNode");
+  const nodeTexts = useTranslations("common.runningNode");
   const { share, remaining } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
-  const node = job.runningNode && formatRunningNode(nodes, job.runningNode);
+  const node = job.runningNode && formatRunningNode(nodeTexts, job.runningNode);
   const outputs = job.outputs && t("running.outputs", { count: job.outputs });
   return (
     <JobRow job={job} detail={[remaining, node, outputs].filter(Boolean).join(" · ")}>

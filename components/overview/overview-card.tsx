@@ -21,7 +21,7 @@ import {
 } from "@/components/ui/time";
 import { type LiveValue, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
+import { type DayRuns,type RunsByDay } from "@/lib/contract/console";
 
 type OverviewCardProps<T> = {
   title: string;
@@ -143,24 +143,24 @@ const outcomes = [
   { name: "cancelled", colorClass: "bg-control" },
   { name: "other", colorClass: "bg-run" },
 ] as const;
-const isUnread = (runs: RunsOfDay) => runs.isUnread === true;
+const isUnreadDay = (runs: DayRuns) => runs.isUnread === true;
 const identity = (runs: RunsByDay) => runs;
 
 /** Shows how many jobs were submitted on each recent day, as a chart and as a table. */
 export function RunsCard({ className }: { className?: string }) {
   const t = useTranslations("overview.runs");
   const container = useRef<HTMLDivElement>(null);
-  const isNear = useIsNearViewport(container);
+  const isNearViewport = useIsNearViewport(container);
   const connection = useConnection()?.id;
   const connectionParam = useConnectionParam();
   const formatTime = useTimeFormat();
-  const timeZone = isNear ? (getSelectedTimeZone() ?? getBrowserTimeZone()) : undefined;
+  const timeZone = isNearViewport ? (getSelectedTimeZone() ?? getBrowserTimeZone()) : undefined;
   const path = connection && timeZone ? withQuery("/api/console/runs-by-day", { zone: timeZone, connection }) : undefined;
   const live = useLive(path, { read: identity });
   const runs = live.value;
   const truncationNote =
     runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: formatTime(runs.sinceMs, "until") ?? "" }) : undefined;
-  const rangeNote = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : truncationNote;
+  const rangeNote = runs?.days.some(isUnreadDay) ? t("reading", { jobs: runs.jobs }) : truncationNote;
   return (
     <div ref={container} className={className}>
       <OverviewCard
@@ -173,7 +173,7 @@ export function RunsCard({ className }: { className?: string }) {
         bodyClassName="min-h-[294px]"
       >
         {({ days, jobs }) =>
-          jobs === 0 && !days.some(isUnread) ? (
+          jobs === 0 && !days.some(isUnreadDay) ? (
             <p className="text-ink-3">{t("none")}</p>
           ) : (
             <>
@@ -198,8 +198,8 @@ function RunsChart({ days }: Pick<RunsByDay, "days">) {
   const [hoveredDay, setHoveredDay] = useState<string>();
   const maxCount = Math.max(1, ...days.map((runs) => outcomes.reduce((sum, { name }) => sum + runs[name], 0)));
   const hoveredRuns = days.find(({ day }) => day === hoveredDay);
-  const formatRuns = ({ day, isUnread: unread, ...counts }: RunsOfDay) =>
-    unread ? t("unreadLine", { day: formatDay(day) }) : t("line", { ...counts, day: formatDay(day) });
+  const formatRuns = ({ day, isUnread, ...counts }: DayRuns) =>
+    isUnread ? t("unreadLine", { day: formatDay(day) }) : t("line", { ...counts, day: formatDay(day) });
   return (
     <div aria-hidden="true" data-testid="runs-chart">
       <div className="flex gap-2 text-xs text-ink-3 tabular-nums" onPointerLeave={() => setHoveredDay(undefined)}>
@@ -211,7 +211,7 @@ function RunsChart({ days }: Pick<RunsByDay, "days">) {
               onPointerEnter={() => setHoveredDay(runs.day)}
               className="relative flex h-[176px] flex-1 flex-col-reverse items-center border-y border-line hover:bg-sunken"
             >
-              {isUnread(runs) ? (
+              {isUnreadDay(runs) ? (
                 <span className="size-full bg-[repeating-linear-gradient(135deg,var(--color-line)_0_3px,transparent_3px_7px)]" />
               ) : (
                 outcomes.map(({ name, colorClass }) => (
@@ -272,7 +272,7 @@ function RunsTable({ days }: Pick<RunsByDay, "days">) {
               <th scope="row" className="py-1 text-left font-normal whitespace-nowrap">
                 {formatDay(runs.day)}
               </th>
-              {isUnread(runs) ? (
+              {isUnreadDay(runs) ? (
                 <td colSpan={outcomes.length} className="py-1 pl-2 text-ink-3">
                   {t("unread")}
                 </td>

@@ -72,14 +72,14 @@ function AuditCard() {
 
 type TimedPromise<T> = Promise<Result<TimedValue<T>, Failure>>;
 type OverviewPromises = Readonly<Record<OverviewList, TimedPromise<OverviewJobs>>>;
-/** `runners` are for admins. */
+/** `runners`: only for admins. */
 type OverviewScreenProps = {
   canRun: boolean;
   canManage: boolean;
   runners?: UnavailableRunners;
   total: TimedPromise<number | undefined>;
   /** Whether jobs have run here before, even if none are listed now. */
-  hasRunJobs: Promise<boolean>;
+  hasSubmittedJobs: Promise<boolean>;
   jobLists: OverviewPromises;
 };
 
@@ -95,11 +95,11 @@ export function OverviewScreen(props: OverviewScreenProps) {
     read: identity,
   });
   const total = counts.value?.jobs;
-  const hasRunJobs = use(props.hasRunJobs);
+  const hasSubmittedJobs = use(props.hasSubmittedJobs);
   const [hadJobs, setHadJobs] = useState(false);
   if (!hadJobs && (total ?? 0) > 0) setHadJobs(true);
   // Only a successful response proves that there are no jobs.
-  return total === 0 && !counts.failure && !hasRunJobs && !hadJobs ? (
+  return total === 0 && !counts.failure && !hasSubmittedJobs && !hadJobs ? (
     <Page live={counts} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}
       <Welcome canRun={props.canRun} canManage={props.canManage} />
@@ -110,19 +110,19 @@ export function OverviewScreen(props: OverviewScreenProps) {
 }
 
 function CurrentState({ canRun, canManage, runners, jobLists }: OverviewScreenProps) {
-  const running = useJobs("running", jobLists.running);
-  const failed = useJobs("failed", jobLists.failed);
-  const pictures = useJobs("pictures", jobLists.pictures);
-  const lists = [running, failed, pictures];
-  const haveAllFailed = lists.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
-  const sharedFailure = haveAllFailed ? running.failure : undefined;
+  const runningJobs = useJobs("running", jobLists.running);
+  const failedJobs = useJobs("failed", jobLists.failed);
+  const imageJobs = useJobs("pictures", jobLists.pictures);
+  const lists = [runningJobs, failedJobs, imageJobs];
+  const haveAllFailed = lists.every(({ value, failure }) => value === undefined && failure?.code === runningJobs.failure?.code);
+  const sharedFailure = haveAllFailed ? runningJobs.failure : undefined;
   return (
-    <Page live={running} canRun={canRun}>
+    <Page live={runningJobs} canRun={canRun}>
       {runners ? <RunnersNotice runners={runners} /> : null}
       {sharedFailure ? (
         <FailureMessage
           failure={sharedFailure}
-          onRetry={() => lists.forEach((part) => void part.refresh())}
+          onRetry={() => lists.forEach((list) => void list.refresh())}
           className="mx-4 mt-4 md:mx-5"
         />
       ) : null}
@@ -130,10 +130,10 @@ function CurrentState({ canRun, canManage, runners, jobLists }: OverviewScreenPr
       <UnreadableRows count={Math.max(...lists.map(({ value }) => value?.unreadable ?? 0))} />
       <PageFailureContext value={sharedFailure?.code}>
         <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
-          <RunningJobsCard live={running} />
-          <FailedJobsCard live={failed} />
+          <RunningJobsCard live={runningJobs} />
+          <FailedJobsCard live={failedJobs} />
           <div className="min-w-0 lg:col-span-2">
-            <ImagesCard live={pictures} />
+            <ImagesCard live={imageJobs} />
           </div>
           <RunsCard className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
           {canManage ? <AuditCard /> : null}
@@ -253,7 +253,7 @@ function OpenWorkflowStep({ canRun, onFiles }: { canRun: boolean; onFiles: (file
       icon={FileJson2}
       title={t("title")}
       text={t("text", { canRun: canRun ? "yes" : "no" })}
-      drop={props}
+      dropProps={props}
       className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : defaultStepStyle)}
     >
       <Button onClick={open}>{t("pick")}</Button>
@@ -266,16 +266,16 @@ type StepProps = {
   icon: LucideIcon;
   title: string;
   text: string;
-  drop?: ReturnType<typeof useDropTarget>["props"];
+  dropProps?: ReturnType<typeof useDropTarget>["props"];
   className?: string;
   children: ReactNode;
 };
 
 const defaultStepStyle = "border-control bg-surface";
 
-function Step({ icon: Icon, title, text, drop, className = defaultStepStyle, children }: StepProps) {
+function Step({ icon: Icon, title, text, dropProps, className = defaultStepStyle, children }: StepProps) {
   return (
-    <section {...drop} aria-label={title} className={cn("flex flex-col items-start gap-1 rounded-lg border p-3.5", className)}>
+    <section {...dropProps} aria-label={title} className={cn("flex flex-col items-start gap-1 rounded-lg border p-3.5", className)}>
       <Icon aria-hidden="true" className="mb-1 size-5 text-ink-3" strokeWidth={1.5} />
       <h3 className="font-semibold">{title}</h3>
       <p className="mb-2 text-ink-2">{text}</p>

@@ -27,7 +27,7 @@ type EmptyRunProps = {
   onRunSample?: (name: SampleName) => Promise<void>;
 };
 
-const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
+const WORKFLOW_FILE_TYPES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
 
 /** Shown while no workflow is open: an introduction and all ways to open one. */
 export function EmptyRun({
@@ -42,7 +42,7 @@ export function EmptyRun({
   onRunSample,
 }: EmptyRunProps) {
   const t = useTranslations("run.empty");
-  const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
+  const { input, open } = useFilePicker({ accept: WORKFLOW_FILE_TYPES, testId: "workflow-file", onFiles });
   const sampleSection = (
     <section aria-labelledby="samples">
       <h2 id="samples" className="font-semibold">
@@ -132,7 +132,7 @@ export function OpenWorkflowButton({ serial, refusal, openActions, onStop }: Ope
   const t = useTranslations("run.open");
   const common = useTranslations("common");
   const [dialogState, setDialogState] = useState<{ serial: number; refusal?: Refusal }>();
-  // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
+  // Resets the dialog instead of hiding it, since it would reopen once the refusal is dismissed.
   if (dialogState && (dialogState.serial !== serial || dialogState.refusal !== refusal)) setDialogState(undefined);
   function cancel() {
     // The dialog also calls this when it closes because a workflow opened or was refused.

@@ -103,7 +103,7 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
         key={`${serial}/advanced`}
         outputs={outputs}
         advanced={openWorkflow.advanced ?? {}}
-        onChange={(next) => run.setAdvanced(serial, next)}
+        onChange={(advanced) => run.setAdvanced(serial, advanced)}
       />
       <EarlierJobs run={run} />
     </>

@@ -98,7 +98,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         form={form}
         request={copiesRequest?.request}
         picture={picture}
-        hasRandomised={settings.memory.randomised.length > 0}
+        hasRandomSeeds={settings.memory.randomised.length > 0}
         getFilledTexts={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
         isBusy={isSendingCopies(state.copies)}
         onClose={sender.closeCopies}

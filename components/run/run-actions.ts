@@ -33,8 +33,8 @@ type Target = { id: string; lacks?: readonly ConnectionFeature[]; embedded?: boo
 
 export function createRunApi(target: Partial<Target> = {}): RunApi {
   const { id, embedded = false } = target;
-  const pictures = createPictureApi(id, hasFeature(target, "contentLookup"));
-  return { ...pictures, ...createSubmitApi(id), ...createWorkflowApi(id, embedded, pictures) };
+  const pictureApi = createPictureApi(id, hasFeature(target, "contentLookup"));
+  return { ...pictureApi, ...createSubmitApi(id), ...createWorkflowApi(id, embedded, pictureApi) };
 }
 
 export type RunContext = { id?: string; canRun: boolean };
@@ -47,12 +47,12 @@ export function useRun(store: RunStore, api: RunApi, memberId: string, connectio
 }
 
 function createRunActions(store: RunStore, api: RunApi, memberId: string, connection: string | undefined) {
-  const { get, subscribe: _subscribe, ...changes } = store;
+  const { get, subscribe: _subscribe, ...storeActions } = store;
   const context = { memberId, ...(connection !== undefined && { connection }) };
   const openActions = createOpenActions(store, api, connection);
   const saveSubmittedJobs = () => storeSubmittedJobs(tabStorage, memberId, get().submittedJobs);
 
-  function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
+  function finishAttempt(serial: number, attempt: Attempt, outcome: RunOutcome) {
     // An attempt with an unknown outcome is stored, so that a reload looks it up again.
     if (outcome.kind !== "unknown") deleteAttempt(tabStorage);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
@@ -67,14 +67,14 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     const attempt: Attempt = { ...context, key: createIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
     storeAttempt(tabStorage, attempt);
     const submission = toSubmission({ ...openWorkflow, name, graph: fillGraph(openWorkflow.graph) }, openWorkflow.graph, writeEditorFile);
-    finish(
+    finishAttempt(
       openWorkflow.serial,
       attempt,
       await sendAttempt(api, attempt, { submission, graph: openWorkflow.graph, rerunOf: openWorkflow.fromJob }),
     );
   }
   return {
-    ...changes,
+    ...storeActions,
     ...openActions,
     copies: createCopiesActions(store, api, context),
     run,
@@ -85,7 +85,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
       const { openWorkflow, isSending } = get();
       if (isSending) return;
       store.startSending();
-      finish(openWorkflow?.serial ?? 0, attempt, await lookUpOutcome(api, attempt));
+      finishAttempt(openWorkflow?.serial ?? 0, attempt, await lookUpOutcome(api, attempt));
     },
     restoreJobs: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
     cancelSubmittedJobs(jobIds: readonly string[]) {

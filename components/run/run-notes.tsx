@@ -7,7 +7,7 @@ import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { CopiesCard, CopiesSummary, type CopiesWork } from "./copies/copies-card";
+import { type CopiesActions,CopiesCard, CopiesSummary } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
 import { type Run } from "./run-actions";
 import { NewestJob } from "./submit/newest-job";
@@ -20,7 +20,7 @@ type RunNotesProps = {
   onSendAnyway?: () => void;
 };
 
-/** The outcome of this page's submissions: its error, its copies, its newest job. */
+/** The outcomes of this page's submissions: the error and the copies. */
 export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
@@ -89,7 +89,7 @@ type CopiesSectionProps = {
   set: NonNullable<Run["state"]["copies"]>;
   openWorkflowId: string | undefined;
   canRun: boolean;
-  work: CopiesWork;
+  work: CopiesActions;
 };
 
 /** Shows the full card next to the copied workflow, or one line next to another workflow or connection. */
@@ -161,10 +161,10 @@ export function RestorePreviousButton({ run }: { run: Run }) {
 /** The newest job's card, unless another workflow or an error is shown or the connection differs. */
 export function findShownJob(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
-  const [newest] = submittedJobs;
-  if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
-  if (openWorkflow && openWorkflow.workflowId !== newest.workflowId) return undefined;
-  return newest.connection === undefined || newest.connection === connection ? newest : undefined;
+  const [newestJob] = submittedJobs;
+  if (!newestJob || newestJob.isDismissed || submitError || refusal || isSending) return undefined;
+  if (openWorkflow && openWorkflow.workflowId !== newestJob.workflowId) return undefined;
+  return newestJob.connection === undefined || newestJob.connection === connection ? newestJob : undefined;
 }
 
 function findMissingClass(errors: Run["state"]["errors"]): string | undefined {

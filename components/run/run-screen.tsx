@@ -53,7 +53,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
     <RefusalNote refusal={refusal} hasOpenWorkflow={openWorkflow !== undefined} onDismiss={run.dismissRefusal} />
   ) : null;
 
-  function reportPlaced(placedPicture: PlacedPicture | undefined) {
+  function reportPlacedPicture(placedPicture: PlacedPicture | undefined) {
     if (!placedPicture) return;
     const { picture, input } = placedPicture;
     showToast({
@@ -67,7 +67,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
     isDragOver,
     onFiles: openFiles,
     onText: run.openText,
-    onSample: async (name) => reportPlaced(await run.openSample(name)),
+    onSample: async (name) => reportPlacedPicture(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
     storedWorkflows: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
   };
@@ -100,7 +100,7 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
         }
         recent={
           pendingImages ? (
-            <RecentWorkflows connection={id} api={api} onOpen={(file) => reportPlaced(run.openForPictures(file))} />
+            <RecentWorkflows connection={id} api={api} onOpen={(file) => reportPlacedPicture(run.openForPictures(file))} />
           ) : undefined
         }
       />

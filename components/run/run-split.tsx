@@ -23,15 +23,15 @@ import { type SubmittedJob } from "./submit/attempt";
 import { useStartedJob } from "./submit/use-started-job";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
-// The graph's share of the width in percent, stored in this browser. Both sides keep their minimum width.
-const shareLimits = { min: 25, max: 65, default: 46, step: 3 } as const;
+// The graph's width in percent, stored in this browser. Both sides keep their minimum width.
+const widthLimits = { min: 25, max: 65, default: 46, step: 3 } as const;
 
-function clampShare(share: number): number {
-  return Math.min(shareLimits.max, Math.max(shareLimits.min, Math.round(share)));
+function clampWidth(percent: number): number {
+  return Math.min(widthLimits.max, Math.max(widthLimits.min, Math.round(percent)));
 }
 
-const storedShare = createPersistedValue("lightdesk.run.split", (storedValue) =>
-  typeof storedValue === "number" ? clampShare(storedValue) : shareLimits.default,
+const storedWidth = createPersistedValue("lightdesk.run.split", (storedValue) =>
+  typeof storedValue === "number" ? clampWidth(storedValue) : widthLimits.default,
 );
 
 /** At this width the drawing and the form fit side by side. */
@@ -65,14 +65,14 @@ type RunSplitProps = {
 /** The drawing stays in view while the form scrolls. The divider between them is moved with the pointer or the arrow keys. */
 export function RunSplit({ isWide, graph, footer, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
-  const [share, setShare] = useState(() => (isWide ? storedShare.get() : shareLimits.default));
+  const [percent, setPercent] = useState(() => (isWide ? storedWidth.get() : widthLimits.default));
   const isSideBySide = isWide && graph !== undefined;
-  const footStyle = { display: "contents", "--form-width": isSideBySide ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
+  const footerStyle = { display: "contents", "--form-width": isSideBySide ? `calc((100% - 11px) * ${(100 - percent) / 100})` : "100%" };
   return (
     <>
       <div
         className={cn("flex-1", isSideBySide && "grid", className)}
-        style={isSideBySide ? { gridTemplateColumns: `minmax(0, ${share}fr) 11px minmax(0, ${100 - share}fr)` } : undefined}
+        style={isSideBySide ? { gridTemplateColumns: `minmax(0, ${percent}fr) 11px minmax(0, ${100 - percent}fr)` } : undefined}
       >
         {graph === undefined ? null : (
           <section
@@ -87,35 +87,35 @@ export function RunSplit({ isWide, graph, footer, className, children }: RunSpli
             {graph}
           </section>
         )}
-        {isSideBySide ? <Divider share={share} onShare={setShare} /> : null}
+        {isSideBySide ? <Divider percent={percent} onResize={setPercent} /> : null}
         <section aria-label={t("form")} hidden={!isSideBySide && graph !== undefined} className="min-w-0">
           {children}
         </section>
       </div>
-      <div style={footStyle}>{footer}</div>
+      <div style={footerStyle}>{footer}</div>
     </>
   );
 }
 
-function Divider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
+function Divider({ percent, onResize }: { percent: number; onResize: (percent: number) => void }) {
   const t = useTranslations("run.split");
   const divider = useRef<HTMLDivElement>(null);
   function drag({ clientX }: PointerEvent) {
     const box = divider.current?.parentElement?.getBoundingClientRect();
-    if (box && box.width > 0) onShare(clampShare(((clientX - box.left) / box.width) * 100));
+    if (box && box.width > 0) onResize(clampWidth(((clientX - box.left) / box.width) * 100));
   }
-  const shareByKey: Record<string, number> = {
-    ArrowLeft: share - shareLimits.step,
-    ArrowRight: share + shareLimits.step,
-    Home: shareLimits.min,
-    End: shareLimits.max,
+  const widthByKey: Record<string, number> = {
+    ArrowLeft: percent - widthLimits.step,
+    ArrowRight: percent + widthLimits.step,
+    Home: widthLimits.min,
+    End: widthLimits.max,
   };
   function onKeyDown(event: KeyboardEvent) {
-    const newShare = shareByKey[event.key];
-    if (newShare === undefined) return;
+    const newWidth = widthByKey[event.key];
+    if (newWidth === undefined) return;
     event.preventDefault();
-    onShare(clampShare(newShare));
-    storedShare.set(clampShare(newShare));
+    onResize(clampWidth(newWidth));
+    storedWidth.set(clampWidth(newWidth));
   }
   return (
     <div
@@ -124,16 +124,16 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       tabIndex={0}
       aria-label={t("divider")}
       aria-orientation="vertical"
-      aria-valuemin={shareLimits.min}
-      aria-valuemax={shareLimits.max}
-      aria-valuenow={share}
+      aria-valuemin={widthLimits.min}
+      aria-valuemax={widthLimits.max}
+      aria-valuenow={percent}
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
-      onPointerUp={() => storedShare.set(share)}
+      onPointerUp={() => storedWidth.set(percent)}
       onDoubleClick={() => {
-        onShare(shareLimits.default);
-        storedShare.set(shareLimits.default);
+        onResize(widthLimits.default);
+        storedWidth.set(widthLimits.default);
       }}
       className="group sticky top-[52px] grid h-[calc(100*var(--dvh)-52px)] cursor-col-resize touch-none place-items-center"
     >
@@ -160,7 +160,7 @@ type RunGraphProps = {
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow's graph next to its form. Marks invalid nodes and the running job's nodes. Follows typing at low priority. */
+/** The workflow's graph next to its form. Marks invalid nodes and the running job's nodes. Updates at low priority during typing. */
 export function RunGraph({
   openWorkflow: { graph, original, extraData },
   name,
@@ -197,13 +197,13 @@ export function RunGraph({
 
 /** If the workflow was opened from a failed job, the failed node shows the error. */
 function getMark({ node }: NodeProblems): NodeMark {
-  const failures = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
-  return failures.length > 0 ? { state: "failed", problems: failures } : { state: "faulty" };
+  const errorMessages = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
+  return errorMessages.length > 0 ? { state: "failed", problems: errorMessages } : { state: "faulty" };
 }
 
 /**
- * Names the tab after its workflow. The browser shows the first title element in the head, so ours is moved before the page's own, which may
- * change at any time.
+ * Names the tab after its workflow. The browser shows the first title element in the head, so ours is moved to the front whenever the
+ * page's own title changes.
  */
 export function TabTitle({ name }: { name: string }) {
   const t = useTranslations("run");
@@ -211,8 +211,8 @@ export function TabTitle({ name }: { name: string }) {
   const titleRef = useRef<HTMLTitleElement>(null);
   useEffect(() => {
     const moveToFront = () => {
-      const first = document.head.querySelector("title");
-      if (titleRef.current && first && first !== titleRef.current) first.before(titleRef.current);
+      const firstTitle = document.head.querySelector("title");
+      if (titleRef.current && firstTitle && firstTitle !== titleRef.current) firstTitle.before(titleRef.current);
     };
     moveToFront();
     const observer = new MutationObserver(moveToFront);

@@ -39,7 +39,7 @@ type RunState = {
   previousWorkflow?: OpenWorkflow;
   refusal?: Refusal;
   incoming?: IncomingWorkflow;
-  /** A file with both formats, read as `run` until the user chooses a format. */
+  /** A file with both formats, treated as `run` until the user chooses a format. */
   ambiguousFile?: OpenedFile;
   /** Pictures for which no input has been chosen yet. */
   pendingImages?: PendingImages;
@@ -84,19 +84,18 @@ export function createRunStore() {
     open({ errors, ...file }: OpenedFile) {
       update((state) => ({
         ...clearTransientState(state),
-        openWorkflow: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
+        openWorkflow: { ...file, original: file.graph, serial: getNextSerial(state), isEdited: false },
         previousWorkflow: state.openWorkflow,
         ...(errors && withErrors(state, errors)),
       }));
     },
     restore(draft: Draft) {
       update((state) =>
-        state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) },
+        state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, getNextSerial(state)) },
       );
     },
     setIncoming: (incoming: IncomingWorkflow | undefined) => merge({ refusal: undefined, ambiguousFile: undefined, incoming }),
-    requestFormat: (formatQuestion: OpenedFile | undefined) =>
-      merge({ refusal: undefined, incoming: undefined, ambiguousFile: formatQuestion }),
+    requestFormat: (ambiguousFile: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, ambiguousFile }),
     refuse: (refusal: Refusal) => merge({ refusal, incoming: undefined }),
     dismissRefusal: () => merge({ refusal: undefined }),
     restorePrevious() {
@@ -105,7 +104,7 @@ export function createRunStore() {
         return previousWorkflow
           ? {
               ...clearTransientState(state),
-              openWorkflow: { ...previousWorkflow, serial: nextSerial(state) },
+              openWorkflow: { ...previousWorkflow, serial: getNextSerial(state) },
               previousWorkflow: openWorkflow,
             }
           : state;
@@ -153,8 +152,8 @@ export function createRunStore() {
       })),
     setUploading(serial: number, key: string, isRunning: boolean) {
       updateOpenWorkflow(serial, (_openWorkflow, { uploading }) => {
-        const remaining = uploading.filter((value) => value !== key);
-        return { uploading: isRunning ? [...remaining, key] : remaining };
+        const otherKeys = uploading.filter((value) => value !== key);
+        return { uploading: isRunning ? [...otherKeys, key] : otherKeys };
       });
     },
     /** Problems found by the browser before sending. */
@@ -202,7 +201,7 @@ function clearTransientState(state: RunState): RunState {
   };
 }
 
-function nextSerial(state: RunState): number {
+function getNextSerial(state: RunState): number {
   return Math.max(state.openWorkflow?.serial ?? 0, state.previousWorkflow?.serial ?? 0) + 1;
 }
 
@@ -217,7 +216,7 @@ function restoreDraft({ file, inputs: changedInputs, ownNames }: Draft, serial: 
   return { ...file, ...(ownNames && { ownNames }), original, graph, serial, isEdited };
 }
 
-/** An edit clears the error of an earlier run, unless the run may have started or the error still names a node. */
+/** An edit clears the error of an earlier run. Keeps it if the run may have started, or if the error still names a node. */
 function getErrorAfterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
   const isRelevant = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
   return isRelevant ? submitError : undefined;
@@ -235,16 +234,16 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
 function applyOutcome(state: RunState, response: SentOutcome): RunState {
   const { serial, outcome, attempt } = response;
   const isCurrent = state.openWorkflow?.serial === serial;
-  const next = { ...state, isSending: false, inFlight: undefined };
+  const nextState = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind !== "accepted") {
     const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
-    return { ...next, submitError, ...(outcome.kind === "invalid" && isCurrent && withErrors(state, outcome.errors)) };
+    return { ...nextState, submitError, ...(outcome.kind === "invalid" && isCurrent && withErrors(state, outcome.errors)) };
   }
   const submittedJob = toSubmittedJob(state, response, outcome);
   const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
   const openWorkflow = isCurrent && state.openWorkflow ? { ...state.openWorkflow, sentGraph: state.inFlight } : state.openWorkflow;
   return {
-    ...next,
+    ...nextState,
     openWorkflow,
     submittedJobs,
     ...(isCurrent && submittedJob.nodesRefused > 0 && withErrors(state, outcome.errors)),
@@ -255,18 +254,14 @@ function withErrors({ focusSerial }: RunState, errors: NodeErrors): Pick<RunStat
   return { errors, focusSerial: focusSerial + 1 };
 }
 
-function toSubmittedJob(
-  state: RunState,
-  { attempt, atMs }: SentOutcome,
-  accepted: Extract<RunOutcome, { kind: "accepted" }>,
-): SubmittedJob {
+function toSubmittedJob(state: RunState, { attempt, atMs }: SentOutcome, outcome: Extract<RunOutcome, { kind: "accepted" }>): SubmittedJob {
   return {
-    jobId: accepted.jobId,
+    jobId: outcome.jobId,
     name: attempt?.name ?? state.openWorkflow?.name ?? "",
     atMs,
-    nodesRefused: Object.keys(accepted.errors).length,
+    nodesRefused: Object.keys(outcome.errors).length,
     ...(attempt && { workflowId: attempt.workflowId }),
     ...(attempt?.connection !== undefined && { connection: attempt.connection }),
-    ...(accepted.secretPlaces && { secretPlaces: accepted.secretPlaces }),
+    ...(outcome.secretPlaces && { secretPlaces: outcome.secretPlaces }),
   };
 }

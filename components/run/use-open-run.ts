@@ -85,8 +85,8 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
 
 const TICK_MS = 1_000;
 
-/** A reload starts with another draw of texts and seeds. */
-const createRandomDraw = () => Math.floor(Math.random() * 2 ** 31);
+/** Random, so that a reload draws other texts and seeds. */
+const createRandomDrawIndex = () => Math.floor(Math.random() * 2 ** 31);
 
 type NextSubmissionOptions = {
   graph: Graph;
@@ -100,16 +100,16 @@ type NextSubmissionOptions = {
 
 const noRawTexts: readonly string[] = [];
 
-function omitRawTexts(texts: FilledText[], raw: readonly string[]): FilledText[] {
-  return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
+function omitRawTexts(texts: FilledText[], rawTexts: readonly string[]): FilledText[] {
+  return texts.filter(({ nodeId, name }) => !rawTexts.includes(`${nodeId} ${name}`));
 }
 
 /** How the next run differs from the form. Decided before Run is clicked, so that the shown values are the ones sent. */
 function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, writeEditorFile }: NextSubmissionOptions) {
-  const [draw, setDraw] = useState(createRandomDraw);
+  const [drawIndex, setDrawIndex] = useState(createRandomDrawIndex);
   const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.
-  const getSeeds = useCallback((copy = 0) => drawSeedEdits(form, isRandomised, draw + copy), [form, isRandomised, draw]);
+  const getSeeds = useCallback((copy = 0) => drawSeedEdits(form, isRandomised, drawIndex + copy), [form, isRandomised, drawIndex]);
   const fillTextsAt = useCallback(
     (currentGraph: Graph, options: FillOptions) => {
       const getWidgets = writeEditorFile && ((writtenGraph: Graph) => writeEditorFile(writtenGraph).findWidgetValue);
@@ -118,8 +118,8 @@ function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTe
     [info, rawTexts, writeEditorFile],
   );
   const fill = useCallback(
-    (currentGraph: Graph, copy = 0) => fillTextsAt(currentGraph, { at: shownTime, draw: draw + copy }),
-    [fillTextsAt, shownTime, draw],
+    (currentGraph: Graph, copy = 0) => fillTextsAt(currentGraph, { at: shownTime, draw: drawIndex + copy }),
+    [fillTextsAt, shownTime, drawIndex],
   );
   const seeds = useMemo(() => getSeeds(), [getSeeds]);
   const seededGraph = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
@@ -129,14 +129,14 @@ function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTe
     [seeds, filledTexts],
   );
   const hasTimeText = containsTime(graph);
-  const tick = useEffectEvent(() => {
+  const updateShownTime = useEffectEvent(() => {
     const now = new Date();
-    const next = fillTextsAt(seededGraph, { at: now, draw });
-    if (next.some(({ text }, index) => text !== filledTexts[index]?.text)) setShownTime(now);
+    const nextTexts = fillTextsAt(seededGraph, { at: now, draw: drawIndex });
+    if (nextTexts.some(({ text }, index) => text !== filledTexts[index]?.text)) setShownTime(now);
   });
   useEffect(() => {
     if (!hasTimeText) return;
-    const timer = setInterval(() => tick(), TICK_MS);
+    const timer = setInterval(() => updateShownTime(), TICK_MS);
     return () => clearInterval(timer);
   }, [hasTimeText]);
   return {
@@ -145,6 +145,6 @@ function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTe
     fill,
     refreshTime: () => setShownTime(new Date()),
     /** Called after `count` jobs were sent: the next ones get new seeds and texts. */
-    advanceDraw: (count: number) => setDraw(draw + count),
+    advanceDraw: (count: number) => setDrawIndex(drawIndex + count),
   };
 }

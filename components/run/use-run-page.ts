@@ -34,7 +34,7 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
     else void (canRun ? run.runSample(request.sample) : run.openRunSource(request));
   });
   useEffect(() => openRunRequest(), []);
-  useNotedAttempt(store, memberId, (attempt) => void run.lookUpOutcome(attempt));
+  useStoredAttempt(store, memberId, (attempt) => void run.lookUpOutcome(attempt));
   // Looks up interrupted work once the page has hydrated.
   const restoreInterruptedWork = useEffectEvent(() => {
     run.restoreJobs();
@@ -113,7 +113,7 @@ export function useDraft(store: RunStore, memberId: string): void {
 }
 
 /** After a reload during a run: looks up the outcome without resending. */
-function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
+function useStoredAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const reportFound = useEffectEvent(onFound);
   useEffect(() => {
     const attempt = readStoredAttempt(tabStorage, memberId);

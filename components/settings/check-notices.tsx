@@ -29,7 +29,8 @@ type OutcomeNoticeProps = {
   tone: Tone;
   title: string;
   remedy: string;
-  /** The server's own message or address. */ detail?: string;
+  /** The server's own message or address. */
+  detail?: string;
 };
 
 function OutcomeNotice({ outcome, tone, title, remedy, detail }: OutcomeNoticeProps) {

@@ -120,7 +120,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
       <RemovalDialog
         item={removalTarget}
         title={t("removeTitle", { name: removalTarget?.name ?? "" })}
-        onRemove={(removed) => void remove(removed)}
+        onRemove={(resource) => void remove(resource)}
         onClose={() => setRemovalTarget(undefined)}
       >
         {t("removeText")}
@@ -130,7 +130,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
 }
 
 type ResourceItemProps = {
-  words: ResourceListProps<never>["messageNamespace"];
+  messageNamespace: ResourceListProps<never>["messageNamespace"];
   name: string;
   badge?: ReactNode;
   actions: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
@@ -140,7 +140,7 @@ type ResourceItemProps = {
   children?: ReactNode;
 };
 
-export function ResourceItem({ words: messageNamespace, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
+export function ResourceItem({ messageNamespace, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
   const t = useTranslations(messageNamespace);
   const formatTime = useTimeFormat();
   return (

@@ -33,7 +33,7 @@ type RevocableListProps<T extends Revocable> = {
 export function RevocableList<T extends Revocable>(props: RevocableListProps<T>) {
   const { messageNamespace, path, title, items, isActive, canRevoke = true, emptyState, getDescription, renderItem } = props;
   const t = useTranslations(messageNamespace);
-  const settings = useTranslations("settings");
+  const settingsTexts = useTranslations("settings");
   const router = useRouter();
   const [removalTarget, setRemovalTarget] = useState<T>();
   const { busyWith, failure, send } = useRequests<string>();
@@ -64,7 +64,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
               size="small"
               tone="danger"
               busy={isBusy}
-              aria-label={settings("actOn", { act: t("revoke"), name: item.name })}
+              aria-label={settingsTexts("actOn", { act: t("revoke"), name: item.name })}
               onClick={() => setRemovalTarget(item)}
             >
               {t("revoke")}
@@ -91,7 +91,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
       <RemovalDialog
         item={removalTarget}
         title={t("revokeTitle", { name: removalTarget?.name ?? "" })}
-        onRemove={(removed) => void revoke(removed)}
+        onRemove={(item) => void revoke(item)}
         onClose={() => setRemovalTarget(undefined)}
       >
         {getDescription && removalTarget ? <span className="mb-2 block break-words text-ink">{getDescription(removalTarget)}</span> : null}

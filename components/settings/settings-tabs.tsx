@@ -12,31 +12,31 @@ import { isEmbedded } from "@/lib/browser/urls";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 
 const settingsTabs = [
-  { part: "connections", href: "/settings" },
-  { part: "members", href: "/settings/members" },
-  { part: "shares", href: "/settings/shares" },
-  { part: "usage", href: "/settings/usage" },
-  { part: "runners", href: "/settings/runners" },
-  { part: "embedding", href: "/settings/embedding" },
-  { part: "webhooks", href: "/settings/webhooks" },
-  { part: "audit", href: "/settings/audit" },
-  { part: "tokens", href: "/settings/tokens" },
-  { part: "account", href: "/settings/account" },
+  { id: "connections", href: "/settings" },
+  { id: "members", href: "/settings/members" },
+  { id: "shares", href: "/settings/shares" },
+  { id: "usage", href: "/settings/usage" },
+  { id: "runners", href: "/settings/runners" },
+  { id: "embedding", href: "/settings/embedding" },
+  { id: "webhooks", href: "/settings/webhooks" },
+  { id: "audit", href: "/settings/audit" },
+  { id: "tokens", href: "/settings/tokens" },
+  { id: "account", href: "/settings/account" },
 ] as const;
 
 /** Scrolls the current tab to the middle, since the row is wider than narrow screens. */
 function scrollToCurrent(row: HTMLElement | null): void {
-  const current = row?.querySelector<HTMLElement>("[aria-current]");
-  if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+  const currentTab = row?.querySelector<HTMLElement>("[aria-current]");
+  if (row && currentTab) row.scrollLeft = currentTab.offsetLeft - row.offsetLeft - (row.clientWidth - currentTab.offsetWidth) / 2;
 }
 
-type SettingsTab = (typeof settingsTabs)[number]["part"];
+type SettingsTab = (typeof settingsTabs)[number]["id"];
 
 /** Tabs are links with their own URLs, so that Back, reload and middle clicks work. */
 function SettingsTabs({ current }: { current: SettingsTab }) {
   const t = useTranslations("settings.tabs");
   const canOnlyRunApps = useRunsAppsOnly();
-  const permittedTabs = canOnlyRunApps ? settingsTabs.filter(({ part }) => part === "tokens" || part === "account") : settingsTabs;
+  const permittedTabs = canOnlyRunApps ? settingsTabs.filter(({ id }) => id === "tokens" || id === "account") : settingsTabs;
   const visibleTabs = isEmbedded() ? permittedTabs.filter(({ href }) => findEmbedPage(href) !== undefined) : permittedTabs;
   return (
     <nav
@@ -44,9 +44,9 @@ function SettingsTabs({ current }: { current: SettingsTab }) {
       aria-label={t("label")}
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
-      {visibleTabs.map(({ part, href }) => (
-        <Link key={part} href={href} aria-current={part === current ? "page" : undefined} className={chipStyle(part === current)}>
-          {t(part)}
+      {visibleTabs.map(({ id, href }) => (
+        <Link key={id} href={href} aria-current={id === current ? "page" : undefined} className={chipStyle(id === current)}>
+          {t(id)}
         </Link>
       ))}
     </nav>
@@ -69,6 +69,6 @@ export function SettingsPage({ current, tools, isWide = false, children }: Setti
 /** The skeleton of every settings page, chosen by the URL. */
 export function SettingsSkeleton() {
   const path = usePathname();
-  const part = settingsTabs.find(({ href }) => href === path)?.part ?? "connections";
-  return <PageSkeleton page="settings" tools={<SettingsTabs current={part} />} layout="card" />;
+  const id = settingsTabs.find(({ href }) => href === path)?.id ?? "connections";
+  return <PageSkeleton page="settings" tools={<SettingsTabs current={id} />} layout="card" />;
 }

@@ -44,12 +44,12 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
     startRequest({ source: "files", dropped });
   }
   const onFiles = (files: File[]) => files.length > 0 && acceptFiles(Promise.resolve(readFileInput(files)));
-  const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
-  const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
+  const filePicker = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
+  const folderPicker = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const openSource = useEffectEvent((source: UploadSource) => {
     if (uploadProblem && source !== "tray") showToast({ tone: "bad", text: getProblemText(uploadProblem) });
-    else if (source === "files") files.open();
-    else if (source === "folder") folder.open();
+    else if (source === "files") filePicker.open();
+    else if (source === "folder") folderPicker.open();
     else startRequest({ source });
   });
   useEffect(() => subscribeToUploadSource(openSource), []);
@@ -73,8 +73,8 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
 
   return (
     <>
-      {files.input}
-      {folder.input}
+      {filePicker.input}
+      {folderPicker.input}
       {dragKind ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
@@ -181,7 +181,7 @@ function parseUrls(text: string): string | undefined {
   return hasOnlyUrls ? lines.join("\n") : undefined;
 }
 
-/** Whether a focused field handles the paste. */
+/** Whether the target is a form field, which handles pasted text itself. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }

@@ -22,7 +22,7 @@ type UploadTrayProps = {
   view: TrayView;
   isCollapsed: boolean;
   onView: (view: TrayView) => void;
-  onCollapse: (isFolded: boolean) => void;
+  onCollapse: (isCollapsed: boolean) => void;
   onDetails: (key: number) => void;
   onEditAll: () => void;
   onClose: () => void;
@@ -32,15 +32,15 @@ type UploadTrayProps = {
 export function UploadTray({ queue, downloads, connection, canAdd, view, isCollapsed, ...handlers }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
-  const tally = countUploads(queue.items);
+  const counts = countUploads(queue.items);
   const mismatchCount = queue.items.filter(hasContentMismatch).length;
   const taskCount = downloads.list?.tasks.length ?? 0;
   const runningCount = downloads.list?.underWay ?? 0;
-  const hasBoth = tally.all > 0 && taskCount > 0;
-  const shownView = tally.all === 0 && taskCount > 0 ? "downloads" : taskCount === 0 ? "uploads" : view;
-  const isIdle = tally.unfinished === 0;
+  const hasBothKinds = counts.all > 0 && taskCount > 0;
+  const shownView = counts.all === 0 && taskCount > 0 ? "downloads" : taskCount === 0 ? "uploads" : view;
+  const isIdle = counts.unfinished === 0;
   // Failures and content mismatches remain until the user handles them.
-  const canClose = isIdle && tally.problems === 0;
+  const canClose = isIdle && counts.problems === 0;
   return (
     <section
       aria-label={t("label")}
@@ -50,14 +50,14 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isColla
       <div className="flex min-h-11 items-center gap-2 px-3 py-1.5">
         <div className="min-w-0 flex-1">
           <p role="status" className="truncate font-semibold">
-            <Summary view={shownView} tally={tally} isPaused={queue.isPaused} underWay={runningCount} />
+            <Summary view={shownView} counts={counts} isPaused={queue.isPaused} runningCount={runningCount} />
           </p>
-          {shownView === "uploads" && tally.all > 0 && !isIdle ? (
-            <ProgressBar value={tally.share} label={t("progress")} className="mt-1 block w-full" />
+          {shownView === "uploads" && counts.all > 0 && !isIdle ? (
+            <ProgressBar value={counts.share} label={t("progress")} className="mt-1 block w-full" />
           ) : null}
         </div>
-        {shownView === "uploads" && tally.all > 0 && !isCollapsed ? (
-          <QueueActions queue={queue} tally={tally} onEditAll={handlers.onEditAll} />
+        {shownView === "uploads" && counts.all > 0 && !isCollapsed ? (
+          <QueueActions queue={queue} counts={counts} onEditAll={handlers.onEditAll} />
         ) : null}
         <IconButton
           tone="quiet"
@@ -74,25 +74,25 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isColla
       ) : null}
       {isCollapsed ? null : (
         <div className="border-t border-line">
-          {hasBoth ? (
+          {hasBothKinds ? (
             <Choices
               label={t("label")}
               choices={[
-                { key: "uploads", text: `${t("uploads")} ${tally.all}` },
+                { key: "uploads", text: `${t("uploads")} ${counts.all}` },
                 { key: "downloads", text: `${t("downloads")} ${taskCount}` },
               ]}
-              chosen={shownView}
+              selectedKey={shownView}
               onChoose={handlers.onView}
             />
           ) : null}
-          {shownView === "uploads" && tally.all > 0 ? (
+          {shownView === "uploads" && counts.all > 0 ? (
             <>
-              <FilterChoice tally={tally} filter={filter} onFilter={setFilter} />
+              <FilterChoice counts={counts} filter={filter} onFilter={setFilter} />
               <UploadList items={filterItems(queue.items, filter)} onDetails={handlers.onDetails} />
             </>
           ) : null}
           {shownView === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
-          {tally.all === 0 && taskCount === 0 ? (
+          {counts.all === 0 && taskCount === 0 ? (
             <div className="px-3 py-5 text-center">
               <p className="font-semibold">{t("empty")}</p>
               <p className="text-ink-2">{t("emptyText")}</p>
@@ -104,26 +104,28 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isColla
   );
 }
 
-function Summary({ view, tally, isPaused, underWay }: { view: TrayView; tally: UploadCounts; isPaused: boolean; underWay: number }) {
+type SummaryProps = { view: TrayView; counts: UploadCounts; isPaused: boolean; runningCount: number };
+
+function Summary({ view, counts, isPaused, runningCount }: SummaryProps) {
   const t = useTranslations("uploads.tray");
-  if (view === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
-  if (tally.all === 0) return t("label");
-  const isAllDeduplicated = tally.deduplicated === tally.all;
+  if (view === "downloads") return `${t("downloads")}${runningCount > 0 ? ` · ${t("underWay", { count: runningCount })}` : ""}`;
+  if (counts.all === 0) return t("label");
+  const isAllDeduplicated = counts.deduplicated === counts.all;
   const parts = [
-    isAllDeduplicated ? t("allDeduplicated", { count: tally.deduplicated }) : t("summary", { stored: tally.stored, all: tally.all }),
+    isAllDeduplicated ? t("allDeduplicated", { count: counts.deduplicated }) : t("summary", { stored: counts.stored, all: counts.all }),
   ];
-  if (tally.deduplicated > 0 && !isAllDeduplicated) parts.push(t("deduplicated", { count: tally.deduplicated }));
-  if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
+  if (counts.deduplicated > 0 && !isAllDeduplicated) parts.push(t("deduplicated", { count: counts.deduplicated }));
+  if (counts.underWay > 0) parts.push(t("underWay", { count: counts.underWay }));
   else if (isPaused) parts.push(t("allPaused"));
-  if (tally.problems > 0) parts.push(t("problems", { count: tally.problems }));
-  if (tally.noPictures > 0) parts.push(t("unreadable", { count: tally.noPictures }));
+  if (counts.problems > 0) parts.push(t("problems", { count: counts.problems }));
+  if (counts.noPictures > 0) parts.push(t("unreadable", { count: counts.noPictures }));
   return parts.join(" · ");
 }
 
-function QueueActions({ queue, tally, onEditAll }: { queue: UploadQueueState<UploadItem>; tally: UploadCounts; onEditAll: () => void }) {
+function QueueActions({ queue, counts, onEditAll }: { queue: UploadQueueState<UploadItem>; counts: UploadCounts; onEditAll: () => void }) {
   const t = useTranslations("uploads.tray");
-  const canPause = !queue.isPaused && tally.unfinished > 0;
-  const canResume = queue.isPaused || tally.paused > 0;
+  const canPause = !queue.isPaused && counts.unfinished > 0;
+  const canResume = queue.isPaused || counts.paused > 0;
   const hasFailed = queue.items.some(({ status }) => status.kind === "failed");
   const createMenuItem = (
     key: "pauseAll" | "resumeAll" | "retryAll" | "dropFailed" | "cancelAll" | "clear" | "editAll" | "ask",
@@ -142,8 +144,8 @@ function QueueActions({ queue, tally, onEditAll }: { queue: UploadQueueState<Upl
         ...(canResume ? [createMenuItem("resumeAll", tabUploads.resumeAll)] : []),
         ...(hasFailed ? [createMenuItem("retryAll", tabUploads.retryAll), createMenuItem("dropFailed", tabUploads.clearFailed)] : []),
         createMenuItem("editAll", onEditAll),
-        ...(tally.stored > 0 ? [createMenuItem("clear", tabUploads.clearStored)] : []),
-        ...(tally.unfinished > 0 ? [createMenuItem("cancelAll", tabUploads.cancelAll)] : []),
+        ...(counts.stored > 0 ? [createMenuItem("clear", tabUploads.clearStored)] : []),
+        ...(counts.unfinished > 0 ? [createMenuItem("cancelAll", tabUploads.cancelAll)] : []),
         ...(uploadPreferences.get().ask ? [] : [createMenuItem("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
       ]}
     />
@@ -151,38 +153,38 @@ function QueueActions({ queue, tally, onEditAll }: { queue: UploadQueueState<Upl
 }
 
 function FilterChoice({
-  tally,
+  counts,
   filter,
   onFilter,
 }: {
-  tally: UploadCounts;
+  counts: UploadCounts;
   filter: UploadFilter;
   onFilter: (filter: UploadFilter) => void;
 }) {
   const t = useTranslations("uploads.filter");
   // Short lists need no filter.
-  if (tally.all < 8) return null;
-  const shownFilters = uploadFilters.filter((key) => key !== "noPictures" || key === filter || tally.noPictures > 0);
-  const choices = shownFilters.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));
-  return <Choices label={t("label")} choices={choices} chosen={filter} onChoose={onFilter} />;
+  if (counts.all < 8) return null;
+  const shownFilters = uploadFilters.filter((key) => key !== "noPictures" || key === filter || counts.noPictures > 0);
+  const choices = shownFilters.map((key) => ({ key, text: `${t(key)} ${counts[key]}` }));
+  return <Choices label={t("label")} choices={choices} selectedKey={filter} onChoose={onFilter} />;
 }
 
 type ChoicesProps<K extends string> = {
   label: string;
   choices: readonly { key: K; text: string }[];
-  chosen: K;
+  selectedKey: K;
   onChoose: (key: K) => void;
 };
 
-function Choices<K extends string>({ label, choices, chosen, onChoose }: ChoicesProps<K>) {
+function Choices<K extends string>({ label, choices, selectedKey, onChoose }: ChoicesProps<K>) {
   return (
     <div role="group" aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line px-2 py-1.5">
       {choices.map(({ key, text }) => (
         <Button
           key={key}
-          tone={key === chosen ? "chosen" : "quiet"}
+          tone={key === selectedKey ? "chosen" : "quiet"}
           size="small"
-          aria-pressed={key === chosen}
+          aria-pressed={key === selectedKey}
           onClick={() => onChoose(key)}
         >
           {text}

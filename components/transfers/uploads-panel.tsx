@@ -57,7 +57,7 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
     setCollapsed(false);
     setView("uploads");
   }
-  const { incoming, clearIncoming, cancel } = useIncomingFiles(request, addUploads);
+  const { incomingUpload, clearIncoming, cancel } = useIncomingFiles(request, addUploads);
 
   const [handledRequestId, setHandledRequestId] = useState(0);
   if (request.id !== handledRequestId) {
@@ -72,13 +72,13 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
       if (request.source === "resume") setView("downloads");
     }
   }
-  const { unfinished, all } = countUploads(queue.items);
-  useCloseWarning(unfinished > 0 || queue.items.some(hasContentMismatch));
+  const counts = countUploads(queue.items);
+  useCloseWarning(counts.unfinished > 0 || queue.items.some(hasContentMismatch));
 
   const item = openDialog?.kind === "item" ? queue.items.find(({ key }) => key === openDialog.key) : undefined;
   return (
     <>
-      {isShown || all > 0 ? (
+      {isShown || counts.all > 0 ? (
         <UploadTray
           queue={queue}
           downloads={downloads}
@@ -113,9 +113,9 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
       {openDialog?.kind === "hash" ? <HashDialog connection={connection?.id} onClose={closeDialog} /> : null}
       {item ? <ItemDialog key={item.key} item={item} onClose={closeDialog} /> : null}
       {openDialog?.kind === "all" ? <EditAllDialog items={queue.items} onClose={closeDialog} /> : null}
-      {incoming ? (
+      {incomingUpload ? (
         <StartDialog
-          dropped={incoming.dropped}
+          dropped={incomingUpload.dropped}
           connection={connection}
           onStart={(uploads) => {
             clearIncoming();
@@ -133,23 +133,23 @@ type IncomingUpload = { dropped?: DroppedFiles };
 
 /** Collects dropped, pasted or picked files until they are added. Discards files of a batch that was cancelled while it was read. */
 function useIncomingFiles(request: UploadRequest, onReady: (uploads: readonly NewUpload[]) => void) {
-  const [incoming, setIncoming] = useState<IncomingUpload>();
+  const [incomingUpload, setIncoming] = useState<IncomingUpload>();
   const [lastRequestId, setLastRequestId] = useState(0);
   const handledId = useRef(0);
   const cancelledId = useRef(0);
   if (request.source === "files" && request.id !== lastRequestId) {
     setLastRequestId(request.id);
-    if (!incoming) setIncoming({});
+    if (!incomingUpload) setIncoming({});
   }
 
   const handleDropped = useEffectEvent((dropped: DroppedFiles) => {
     const preferences = uploadPreferences.get();
-    const fields = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
-    const waitingFiles = incoming?.dropped;
-    if (waitingFiles || preferences.ask || !canAddDirectly(dropped) || !fields.ok)
+    const fieldsResult = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
+    const waitingFiles = incomingUpload?.dropped;
+    if (waitingFiles || preferences.ask || !canAddDirectly(dropped) || !fieldsResult.ok)
       return setIncoming({ dropped: waitingFiles ? mergeDropped(waitingFiles, dropped) : dropped });
     setIncoming(undefined);
-    onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fields.value, path, "none") })));
+    onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fieldsResult.value, path, "none") })));
   });
   useEffect(() => {
     if (request.source !== "files" || request.id <= handledId.current) return;
@@ -161,7 +161,7 @@ function useIncomingFiles(request: UploadRequest, onReady: (uploads: readonly Ne
   }, [request]);
 
   return {
-    incoming,
+    incomingUpload,
     clearIncoming: () => setIncoming(undefined),
     cancel() {
       cancelledId.current = handledId.current;
@@ -175,11 +175,11 @@ function canAddDirectly({ files, unreadableCount, skippedCount, isTruncated }: D
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadableCount + skippedCount === 0 && !isTruncated;
 }
 
-function mergeDropped(existing: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
+function mergeDropped(earlierFiles: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
   return {
-    files: [...existing.files, ...dropped.files],
-    unreadableCount: existing.unreadableCount + dropped.unreadableCount,
-    skippedCount: existing.skippedCount + dropped.skippedCount,
-    isTruncated: existing.isTruncated || dropped.isTruncated,
+    files: [...earlierFiles.files, ...dropped.files],
+    unreadableCount: earlierFiles.unreadableCount + dropped.unreadableCount,
+    skippedCount: earlierFiles.skippedCount + dropped.skippedCount,
+    isTruncated: earlierFiles.isTruncated || dropped.isTruncated,
   };
 }

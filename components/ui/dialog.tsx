@@ -91,15 +91,15 @@ export function ConfirmDialog({
   isDisabled,
   form,
   onConfirm,
-  ...dialog
+  ...dialogProps
 }: ConfirmDialogProps) {
   const common = useTranslations("common");
   return (
     <Dialog
-      {...dialog}
+      {...dialogProps}
       actions={
         <>
-          <Button onClick={onCancel ?? dialog.onClose}>{cancelLabel ?? common("cancel")}</Button>
+          <Button onClick={onCancel ?? dialogProps.onClose}>{cancelLabel ?? common("cancel")}</Button>
           <Button
             type={form === undefined ? "button" : "submit"}
             form={form}
@@ -108,7 +108,7 @@ export function ConfirmDialog({
             disabled={isDisabled}
             onClick={onConfirm}
           >
-            {label ?? dialog.title}
+            {label ?? dialogProps.title}
           </Button>
         </>
       }
@@ -128,16 +128,17 @@ export function DialogFooter({ children }: { children: ReactNode }) {
 type FormFooterProps = Omit<ButtonProps, "children"> & {
   label: ReactNode;
   onClose: () => void;
-  /** By default "Cancel". */ cancelLabel?: ReactNode;
+  /** By default "Cancel". */
+  cancelLabel?: ReactNode;
 };
 
 /** The button that submits a form in a dialog, and the one that closes it. */
-export function FormFooter({ label, onClose, cancelLabel, ...submit }: FormFooterProps) {
+export function FormFooter({ label, onClose, cancelLabel, ...submitProps }: FormFooterProps) {
   const common = useTranslations("common");
   return (
     <DialogFooter>
       <Button onClick={onClose}>{cancelLabel ?? common("cancel")}</Button>
-      <Button tone="primary" {...submit} type="submit">
+      <Button tone="primary" {...submitProps} type="submit">
         {label}
       </Button>
     </DialogFooter>

@@ -34,8 +34,8 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ tone, size, className, ...link }: LinkProps & VariantProps<typeof buttonStyle>) {
-  return <Link {...link} className={cn(buttonStyle({ tone, size }), className)} />;
+export function ButtonLink({ tone, size, className, ...linkProps }: LinkProps & VariantProps<typeof buttonStyle>) {
+  return <Link {...linkProps} className={cn(buttonStyle({ tone, size }), className)} />;
 }
 
 export function DisabledLink({ reason, className, children }: { reason: string; className?: string; children: ReactNode }) {

@@ -49,21 +49,21 @@ export const toneDot: Readonly<Record<Tone, string>> = {
   unknown: "bg-off",
 };
 
-const ring = <circle cx="7" cy="7" r="4.75" />;
+const circle = <circle cx="7" cy="7" r="4.75" />;
 
 const shapes: Readonly<Record<Tone, ReactNode>> = {
   ok: <path d="M2.75 7.5 5.6 10.25 11.25 4" />,
   run: (
     <>
-      {ring}
+      {circle}
       <path d="M7 2.25a4.75 4.75 0 0 0 0 9.5z" fill="currentColor" />
     </>
   ),
-  wait: ring,
+  wait: circle,
   bad: <path d="m3.5 3.5 7 7m0-7-7 7" />,
   off: (
     <>
-      {ring}
+      {circle}
       <path d="m3.75 10.25 6.5-6.5" />
     </>
   ),

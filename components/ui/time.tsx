@@ -69,8 +69,8 @@ const justNow: Ago = { unit: "now" };
 const cachedAges = new Map<string, Ago>();
 
 /** Returns the same object for equal ages, so that a component renders again only when the age changes. */
-export function toAgo(thenMs: number, nowMs: number): Ago {
-  const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+export function toAgo(eventMs: number, nowMs: number): Ago {
+  const seconds = Math.max(0, Math.floor((nowMs - eventMs) / 1000));
   if (seconds < 10) return justNow;
   if (seconds < 60) return getCachedAge("seconds", Math.floor(seconds / 10) * 10);
   if (seconds < 3_600) return getCachedAge("minutes", Math.floor(seconds / 60));
@@ -125,7 +125,7 @@ function subscribeToClock(listener: () => void): () => void {
   clockMs = Date.now();
   timer ??= setInterval(() => {
     clockMs = Date.now();
-    for (const notify of listeners) notify();
+    for (const listener of listeners) listener();
   }, 1_000);
   return () => {
     listeners.delete(listener);

@@ -4,7 +4,7 @@ import { cn } from "./cn";
 /** Longer text may not fit the narrowest column. */
 const MAX_UNTRUNCATED_LENGTH = 16;
 
-/** Shows text on one line, with an ellipsis if it is too long. Hovering shows the whole text. */
+/** Shows text on one line, with an ellipsis if it is too long. Hovering shows the full text. */
 export function Truncated({ text, className }: { text: string; className?: string }) {
   return (
     <span title={text.length > MAX_UNTRUNCATED_LENGTH ? text : undefined} className={cn("block truncate", className)}>

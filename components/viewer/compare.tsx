@@ -50,7 +50,7 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
   const isPortraitScreen = useSyncExternalStore(subscribeToResize, isPortrait, () => false);
   const [longSide, shortSide] = isSlider ? [1, 1] : items.length === 4 ? [2, 2] : [items.length, 1];
   const [columns, rows] = isPortraitScreen ? [shortSide, longSide] : [longSide, shortSide];
-  const content = findLargest(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
+  const content = findLargestSize(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
   const zoom = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
   const { frame, view, handlers } = zoom;
   const getClip = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${splitRatio * 100}%)`);
@@ -105,8 +105,8 @@ function subscribeToResize(listener: () => void): () => void {
   return () => window.removeEventListener("resize", listener);
 }
 
-function findLargest(sizes: readonly Size[]): Size {
-  return sizes.reduce((largest, size) => (size.width * size.height > largest.width * largest.height ? size : largest), {
+function findLargestSize(sizes: readonly Size[]): Size {
+  return sizes.reduce((largestSize, size) => (size.width * size.height > largestSize.width * largestSize.height ? size : largestSize), {
     width: 0,
     height: 0,
   });

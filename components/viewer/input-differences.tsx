@@ -12,7 +12,7 @@ import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 /** The inputs that differ between the jobs, with a note for each picture whose job is missing. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
-  const errors = useTranslations("errors");
+  const tErrors = useTranslations("errors");
   const { data, mutate, isValidating } = useSWRImmutable(["viewer.workflows", ...items.map(({ id }) => id)], () =>
     Promise.all(items.map(async ({ jobId }) => (jobId === undefined ? undefined : await readWorkflow(jobId)))),
   );
@@ -20,10 +20,11 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
   const { differences, isCut } = findInputDifferences(data.map((result) => (result?.ok ? result.value : undefined)));
   const notes = items.flatMap((_, index) => {
     const result = data[index];
-    const at = index + 1;
-    if (result === undefined) return [t("noJob", { at })];
+    const number = index + 1;
+    if (result === undefined) return [t("noJob", { at: number })];
     if (result.ok) return [];
-    return [result.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: formatFailure(errors, result.failure) })];
+    if (result.failure.status === 404) return [t("jobGone", { at: number })];
+    return [t("jobUnread", { at: number, why: formatFailure(tErrors, result.failure) })];
   });
   const canRetry = data.some((result) => result !== undefined && !result.ok && result.failure.status !== 404);
   const [firstJobId] = items.map(({ jobId }) => jobId);

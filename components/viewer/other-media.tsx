@@ -93,7 +93,7 @@ type MediaProps = {
 export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const checkOnMount = useEffectEvent(() => {
-    // A player in the first HTML may have failed before hydration.
+    // A server-rendered player may have failed before hydration.
     if (media.current?.error) onBroken();
   });
   useEffect(() => checkOnMount(), []);

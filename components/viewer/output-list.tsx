@@ -20,9 +20,9 @@ type OutputListProps = { outputs: readonly NamedOutput[]; connection?: string; i
 export function OutputList({ outputs, connection, isSmall = false }: OutputListProps) {
   const t = useTranslations("viewer.output");
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));
-  const viewing = useViewing({
-    indexOf: (id) => pictures.findIndex(({ view }) => toKey(view) === id),
-    getId: (index) => pictures[index] && toKey(pictures[index].view),
+  const viewerState = useViewing({
+    indexOf: (id) => pictures.findIndex(({ view }) => getOutputKey(view) === id),
+    getId: (index) => pictures[index] && getOutputKey(pictures[index].view),
   });
   const otherOutputs = outputs.filter(({ view }) => view.kind !== "image" || !view.file);
   const isSingle = pictures.length === 1;
@@ -31,7 +31,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
     if (!picture) return undefined;
     const { view, node, file } = picture;
     const poster = createThumbnailUrl({ connection, file, edge: isSingle ? 1024 : 512 });
-    return { id: toKey(view), name: view.name, kind: "image", src: createViewUrl({ ...file, connection }), poster, note: node };
+    return { id: getOutputKey(view), name: view.name, kind: "image", src: createViewUrl({ ...file, connection }), poster, note: node };
   };
   return (
     <>
@@ -47,8 +47,8 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
           )}
         >
           {pictures.map(({ view, node, file }, index) => (
-            <li key={toKey(view)} className="min-w-0">
-              <button type="button" onClick={() => viewing.open(index)} className="block w-full rounded-sm text-left">
+            <li key={getOutputKey(view)} className="min-w-0">
+              <button type="button" onClick={() => viewerState.open(index)} className="block w-full rounded-sm text-left">
                 <Picture
                   src={createThumbnailUrl({ connection, file, edge: isSingle ? 1024 : 512 })}
                   alt={t("open", { name: view.name })}
@@ -71,17 +71,17 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
       {otherOutputs.length > 0 ? (
         <ul className="flex flex-col gap-3">
           {otherOutputs.map(({ view, node }) => (
-            <OutputMedia key={toKey(view)} view={view} node={node} connection={connection} />
+            <OutputMedia key={getOutputKey(view)} view={view} node={node} connection={connection} />
           ))}
         </ul>
       ) : null}
-      {viewing.at === undefined ? null : (
-        <Viewer count={pictures.length} index={viewing.at} getItem={getItem} onMove={viewing.move} onClose={viewing.close} />
+      {viewerState.at === undefined ? null : (
+        <Viewer count={pictures.length} index={viewerState.at} getItem={getItem} onMove={viewerState.move} onClose={viewerState.close} />
       )}
     </>
   );
 }
 
-function toKey({ nodeId, key, index }: OutputView): string {
+function getOutputKey({ nodeId, key, index }: OutputView): string {
   return `${nodeId}/${key}/${index}`;
 }

@@ -69,8 +69,8 @@ function TextFile({ src, name }: { src: string; name: string }) {
   const [readState, setReadState] = useState<ReadState>();
   async function load() {
     setReadState("reading");
-    const excerpt = await readTextExcerpt(src);
-    setReadState(excerpt.ok ? excerpt.value : "failed");
+    const result = await readTextExcerpt(src);
+    setReadState(result.ok ? result.value : "failed");
   }
   if (readState === undefined || readState === "reading" || readState === "failed") {
     return (

@@ -17,31 +17,31 @@ type ViewingOptions = {
 /** Browsers limit how often the URL may change, which a held key would exceed. */
 const URL_UPDATE_DELAY_MS = 300;
 
-/** Stores the shown item in the URL, so that Back closes the viewer, and a reload or a link shows the item again. */
+/** Stores the shown item in the URL. Back closes the viewer, and a reload or a link shows the item again. */
 export function useViewing({ indexOf, getId, onSettled, onClosed }: ViewingOptions) {
   const shownParam = useShownItem("show");
   const { value, replace } = shownParam;
   const [movedIndex, setMovedIndex] = useState<number>();
   const foundIndex = value === undefined ? -1 : indexOf(value);
-  const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
-  const id = at === undefined ? value : getId(at);
-  const last = useRef<number>(undefined);
+  const currentIndex = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
+  const id = currentIndex === undefined ? value : getId(currentIndex);
+  const lastIndex = useRef<number>(undefined);
 
   const handleSettled = useEffectEvent((index: number, currentId: string) => {
     replace(currentId);
     onSettled?.(index);
   });
   useEffect(() => {
-    if (at === undefined) return;
-    last.current = at;
+    if (currentIndex === undefined) return;
+    lastIndex.current = currentIndex;
     if (id === undefined || id === value) return;
-    const timer = setTimeout(() => handleSettled(at, id), URL_UPDATE_DELAY_MS);
+    const timer = setTimeout(() => handleSettled(currentIndex, id), URL_UPDATE_DELAY_MS);
     return () => clearTimeout(timer);
-  }, [at, id, value]);
+  }, [currentIndex, id, value]);
 
   const handleClosed = useEffectEvent(() => {
-    const index = last.current;
-    last.current = undefined;
+    const index = lastIndex.current;
+    lastIndex.current = undefined;
     setMovedIndex(undefined);
     if (index !== undefined) onClosed?.(index);
   });
@@ -58,7 +58,7 @@ export function useViewing({ indexOf, getId, onSettled, onClosed }: ViewingOptio
     /** The shown item; undefined while the row at the open index has not been read. */
     id,
     /** The shown index; undefined if the item is unknown. */
-    at,
+    at: currentIndex,
     open: (index: number) => {
       setMovedIndex(index);
       shownParam.open(getId(index) ?? `at-${index}`);
@@ -117,22 +117,22 @@ export function useShownItem(name: string): ShownItem {
     if (paramValue === undefined) setValue(undefined);
   }
   useEffect(() => {
-    const onPop = () => setValue(new URL(window.location.href).searchParams.get(name) ?? undefined);
-    window.addEventListener("popstate", onPop);
-    return () => window.removeEventListener("popstate", onPop);
+    const handlePopState = () => setValue(new URL(window.location.href).searchParams.get(name) ?? undefined);
+    window.addEventListener("popstate", handlePopState);
+    return () => window.removeEventListener("popstate", handlePopState);
   }, [name]);
 
   const open = useCallback(
-    (next: string) => {
-      setValue(next);
-      window.history.pushState({ [HISTORY_KEY]: name }, "", toUrlWithParam(name, next));
+    (newValue: string) => {
+      setValue(newValue);
+      window.history.pushState({ [HISTORY_KEY]: name }, "", toUrlWithParam(name, newValue));
     },
     [name],
   );
   const replace = useCallback(
-    (next: string) => {
-      setValue(next);
-      window.history.replaceState(getHistoryState(), "", toUrlWithParam(name, next));
+    (newValue: string) => {
+      setValue(newValue);
+      window.history.replaceState(getHistoryState(), "", toUrlWithParam(name, newValue));
     },
     [name],
   );

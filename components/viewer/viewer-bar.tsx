@@ -18,7 +18,7 @@ type ViewerBarProps = {
   canDownload: boolean;
   /** Absent if share links can't be created. */
   onShare: (() => void) | undefined;
-  onMoveBy: (by: 1 | -1) => void;
+  onMoveBy: (offset: 1 | -1) => void;
   onKeys: () => void;
   onClose: () => void;
 };
@@ -63,7 +63,7 @@ export function ViewerBar({ item, index, count, slideshow, comparison, canDownlo
               aria-label={t("seconds")}
               value={slideshow.seconds}
               onChange={({ currentTarget: { value } }) =>
-                slideshow.setSeconds(slideSeconds.find((slideSecond) => String(slideSecond) === value) ?? 4)
+                slideshow.setSeconds(slideSeconds.find((seconds) => String(seconds) === value) ?? 4)
               }
               className="max-sm:hidden"
             >
@@ -131,7 +131,7 @@ type SlideshowOptions = {
   isReady: boolean;
   index: number;
   count: number;
-  onMove: (at: number) => void;
+  onMove: (index: number) => void;
 };
 
 /** Advances automatically, and from the last slide to the first. Each slide is shown for the full time after it has loaded. */
@@ -157,7 +157,7 @@ type ViewerDialogProps = {
   children: ReactNode;
 };
 
-/** A dialog over the whole window: Esc closes it and restores the focus. */
+/** A full-window dialog: Esc closes it and restores the focus. */
 export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false, children }: ViewerDialogProps) {
   const wasCovered = useRef(false);
   useEffect(() => {

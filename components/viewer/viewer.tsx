@@ -12,7 +12,7 @@ type ViewerProps = {
   count: number;
   index: number;
   getItem: GetItem;
-  onMove: (at: number) => void;
+  onMove: (index: number) => void;
   onClose: () => void;
   onCompare?: (ids: readonly string[]) => void;
   isCovered?: boolean;
@@ -46,13 +46,13 @@ export function Viewer({
   const [isPaging, setPaging] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [sharedId, setSharedId] = useState<string>();
-  const mayShare = useCanShare();
+  const canShare = useCanShare();
   const item = getItem(index);
   const isReady = item !== undefined && readyId === item.id;
   const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, index, count, onMove });
-  const moveBy = (by: 1 | -1, isRepeat = false) => {
+  const moveBy = (offset: 1 | -1, isRepeat = false) => {
     setPaging(isRepeat);
-    if (index + by >= 0 && index + by < count) onMove(index + by);
+    if (index + offset >= 0 && index + offset < count) onMove(index + offset);
   };
   const isMarked = item !== undefined && markedItems.some(({ id }) => id === item.id);
   const toggleMark = () => {
@@ -78,8 +78,8 @@ export function Viewer({
     if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
-  const next = getItem(slideshow.isPlaying ? (index + 1) % count : index + 1);
-  const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_PRELOAD_BYTES;
+  const nextItem = getItem(slideshow.isPlaying ? (index + 1) % count : index + 1);
+  const shouldPreload = isReady && nextItem?.kind === "image" && (nextItem.sizeBytes ?? 0) <= MAX_PRELOAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}
@@ -102,7 +102,7 @@ export function Viewer({
           }
         }
         canDownload={canDownload}
-        onShare={mayShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
+        onShare={canShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
         onMoveBy={moveBy}
         onKeys={() => setHelpOpen(true)}
         onClose={() => dialog.current?.close()}
@@ -121,7 +121,7 @@ export function Viewer({
         <LoadingItem onKey={onKey} />
       )}
       {/* Loads the next item while this one is shown. */}
-      {preloadsNext ? <link rel="prefetch" as="image" href={next.src} /> : null}
+      {shouldPreload ? <link rel="prefetch" as="image" href={nextItem.src} /> : null}
       {sharedId === undefined ? null : (
         <ShareDialog subject={{ assets: [sharedId] }} connectionId={shareConnectionId} onClose={() => setSharedId(undefined)} />
       )}
@@ -141,7 +141,7 @@ type ItemViewProps = {
   isPaging: boolean;
   canDownload: boolean;
   onReady: () => void;
-  onMoveBy: (by: 1 | -1) => void;
+  onMoveBy: (offset: 1 | -1) => void;
   onKey: (event: KeyboardEvent) => boolean;
 };
 

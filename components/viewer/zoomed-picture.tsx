@@ -13,7 +13,7 @@ import { toPreviewImageUrl } from "@/lib/browser/urls";
 const MIN_SWIPE_PX = 56;
 
 /** Swiping an unpannable picture with one finger moves to the next or previous one. A second finger cancels the swipe. */
-function useSwipe({ isEnabled, onSwipe }: { isEnabled: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
+function useSwipe({ isEnabled, onSwipe }: { isEnabled: boolean; onSwipe: ((offset: 1 | -1) => void) | undefined }) {
   const startPoint = useRef<{ x: number; y: number }>(undefined);
   const [offsetPx, setOffsetPx] = useState(0);
   const reset = () => {
@@ -21,7 +21,7 @@ function useSwipe({ isEnabled, onSwipe }: { isEnabled: boolean; onSwipe: ((by: 1
     setOffsetPx(0);
   };
   return {
-    by: offsetPx,
+    offsetPx,
     down({ pointerType, isPrimary, clientX: x, clientY: y }: PointerEvent) {
       reset();
       if (isEnabled && onSwipe && pointerType === "touch" && isPrimary) startPoint.current = { x, y };
@@ -46,19 +46,19 @@ function useSwipe({ isEnabled, onSwipe }: { isEnabled: boolean; onSwipe: ((by: 1
 type ZoomedPictureProps = {
   src: string;
   alt: string;
-  /** A smaller version, shown until the whole one has loaded. */
+  /** A smaller version, shown until the full picture has loaded. */
   poster?: string;
   /** The size of the full picture, if known before it loads. */
   initialSize?: Partial<Size>;
-  /** On a page, a finger scrolls the page while the whole picture is visible. In a window, it pans the picture. */
+  /** On a page, a finger scrolls the page while the full picture is visible. In a window, it pans the picture. */
   container: "page" | "window";
   /** The user is paging quickly, so the file is requested once they stop. */
   isPaging?: boolean;
   onReady?: () => void;
   /** Called if the picture fails to load. Without it, a message is shown instead. */
   onBroken?: () => void;
-  /** Called on a swipe while the whole picture is visible. */
-  onSwipe?: (by: 1 | -1) => void;
+  /** Called on a swipe while the full picture is visible. */
+  onSwipe?: (offset: 1 | -1) => void;
   /** Returns true if the key was handled. */
   onKey?: (event: KeyboardEvent) => boolean;
 };
@@ -90,7 +90,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
     onReady?.();
   }
   const checkOnMount = useEffectEvent(() => {
-    // A picture in the first HTML may have loaded, or failed, before hydration.
+    // A server-rendered picture may have loaded, or failed, before hydration.
     if (image.current?.complete && image.current.currentSrc) handleLoad(image.current);
   });
   useEffect(() => {
@@ -148,7 +148,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           onLoad={({ currentTarget }) => handleLoad(currentTarget)}
           onError={({ currentTarget }) => handleLoad(currentTarget)}
           style={{
-            transform: `translate(${view.x + swipe.by}px, ${view.y}px) scale(${view.scale})`,
+            transform: `translate(${view.x + swipe.offsetPx}px, ${view.y}px) scale(${view.scale})`,
             backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
             imageRendering: view.scale >= 3 ? "pixelated" : undefined,
           }}
@@ -180,7 +180,7 @@ type ZoomBarProps = {
 
 export function ZoomBar({ zoom, size, isLoaded, className }: ZoomBarProps) {
   const t = useTranslations("viewer");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const { view, isFitted } = zoom;
   return (
     <div className={cn("flex flex-wrap items-center gap-2", className)}>
@@ -193,7 +193,7 @@ export function ZoomBar({ zoom, size, isLoaded, className }: ZoomBarProps) {
       <IconButton icon={Minus} label={t("zoomOut")} title={`${t("zoomOut")} (-)`} onClick={zoom.zoomOut} />
       <IconButton icon={Plus} label={t("zoomIn")} title={`${t("zoomIn")} (+)`} onClick={zoom.zoomIn} />
       <span role="status" className="min-w-12 text-ink-3 tabular-nums">
-        {isLoaded ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
+        {isLoaded ? t("at", { percent: formatNumber(Math.round(view.scale * 100)) }) : ""}
       </span>
       {size ? <span className="text-ink-3 tabular-nums">{t("size", size)}</span> : null}
     </div>

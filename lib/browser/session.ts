@@ -8,9 +8,9 @@ import { apiPath } from "./urls";
 export type SignInOutcome = "signed-in" | "refused" | "suspended" | "password-off" | "too-many" | "unreachable" | "broken";
 
 export async function signIn(credentials: { email: string; password: string }): Promise<SignInOutcome> {
-  const token = await readCsrfToken();
-  if (token === undefined) return "unreachable";
-  const body = new URLSearchParams({ ...credentials, csrfToken: token, json: "true" });
+  const csrfToken = await readCsrfToken();
+  if (csrfToken === undefined) return "unreachable";
+  const body = new URLSearchParams({ ...credentials, csrfToken, json: "true" });
   const result = await callApi<{ url?: string }>("/api/auth/callback/credentials", { method: "POST", body });
   if (result.ok) return parseSignInOutcome(result.value?.url);
   const { status, code } = result.failure;
@@ -41,9 +41,9 @@ export async function signInWithProvider(
 
 /** Returns the URL to open after signing out, possibly the provider's sign-out page. Returns undefined if signing out failed. */
 export async function signOut(): Promise<string | undefined> {
-  const token = await readCsrfToken();
-  if (token === undefined) return undefined;
-  const body = new URLSearchParams({ csrfToken: token, json: "true" });
+  const csrfToken = await readCsrfToken();
+  if (csrfToken === undefined) return undefined;
+  const body = new URLSearchParams({ csrfToken, json: "true" });
   const result = await callApi<{ url?: string; provider?: true }>("/api/auth/signout", { method: "POST", body });
   if (!result.ok) return undefined;
   return (result.value?.provider && result.value.url) || apiPath("/sign-in");

@@ -59,7 +59,7 @@ export function toUrlWithParam(name: string, value: string | undefined): string 
 }
 
 export type FileReference = { filename: string; subfolder?: string; type?: string };
-export type ThumbnailEdge = 128 | 256 | 512 | 1024;
+export type ThumbnailSize = 128 | 256 | 512 | 1024;
 
 type ThumbnailOptions = {
   connection?: string;
@@ -67,7 +67,7 @@ type ThumbnailOptions = {
   /** A version of the image's content, so that browsers can cache it forever. */
   version?: string;
   file?: FileReference;
-  edge: ThumbnailEdge;
+  edge: ThumbnailSize;
   /** The thumbnail fills its box. Very long images are cropped to remain sharp. */
   fit?: "fill";
 };

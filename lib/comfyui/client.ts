@@ -13,7 +13,7 @@ export type SendRequest<F> = (path: `/${string}`, request?: ComfyRequest) => Pro
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
 const ENTRY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
-/** Queues and histories contain whole graphs. Nothing below a job's extra_data and its node names is read. */
+/** Queues and histories contain full graphs. Nothing below a job's extra_data and its node names is read. */
 const LIST_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };
@@ -22,13 +22,13 @@ const CATALOGUE_TIMEOUT_MS = 90_000;
 
 const objectSchema = z.custom<Record<string, unknown>>(isObject);
 
-/** `toFailure` creates the failure for a response of an unexpected shape. */
+/** `toFailure` creates the failure for a response with an unexpected shape. */
 export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: string) => F) {
   async function read<T>(schema: z.ZodType<T>, path: `/${string}`, message: string, request?: ComfyRequest): Promise<Result<T, F>> {
     const result = await send(path, request);
     if (!result.ok) return result;
-    const parsed = schema.safeParse(result.value);
-    return parsed.success ? ok(parsed.data) : failed(toFailure(message));
+    const schemaResult = schema.safeParse(result.value);
+    return schemaResult.success ? ok(schemaResult.data) : failed(toFailure(message));
   }
   return {
     request: send,
@@ -87,17 +87,17 @@ export async function findJob<F>(client: ComfyClient<F>, job: JobKey): Promise<J
   if (firstResult.kind !== "missing") return firstResult;
   const queue = await client.getQueue();
   if (!queue.ok) return { kind: "unreachable", failure: queue.failure };
-  const { queue_running: running, queue_pending: pending } = queue.value;
-  const runningItem = running.find(createJobMatcher(job));
+  const { queue_running, queue_pending } = queue.value;
+  const runningItem = queue_running.find(createJobMatcher(job));
   if (runningItem) return { kind: "runs", item: runningItem };
-  const waitingItem = pending.find(createJobMatcher(job));
+  const waitingItem = queue_pending.find(createJobMatcher(job));
   if (waitingItem)
     return {
       kind: "waits",
       item: waitingItem,
       ahead: selectReadable(
-        running,
-        pending.filter((item) => item && item[0] < waitingItem[0]),
+        queue_running,
+        queue_pending.filter((item) => item && item[0] < waitingItem[0]),
       ),
     };
   const secondResult = await findEnded(client, job);
@@ -177,14 +177,14 @@ export function parseStatus(status: unknown) {
   const messageList: unknown[] = Array.isArray(messages) ? messages : [];
   const getName = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? asText(message[0]) : undefined);
   const getDetails = (message: unknown) => (Array.isArray(message) ? asObject(message[1]) : undefined);
-  const start = messageList.find((message) => getName(message) === "execution_start");
-  const end = messageList.findLast((message) => endingEvents.has(getName(message) ?? ""));
-  const event = getName(end);
+  const startMessage = messageList.find((message) => getName(message) === "execution_start");
+  const endMessage = messageList.findLast((message) => endingEvents.has(getName(message) ?? ""));
+  const event = getName(endMessage);
   return {
     statusText: asText(status_str),
     isInterrupted: event === "execution_interrupted",
-    error: event === "execution_error" ? getDetails(end) : undefined,
-    startedAt: timeSchema.parse(getDetails(start)?.timestamp),
-    endedAt: timeSchema.parse(getDetails(end)?.timestamp),
+    error: event === "execution_error" ? getDetails(endMessage) : undefined,
+    startedAt: timeSchema.parse(getDetails(startMessage)?.timestamp),
+    endedAt: timeSchema.parse(getDetails(endMessage)?.timestamp),
   };
 }

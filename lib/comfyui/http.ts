@@ -4,7 +4,7 @@ import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { type RunnerProblem } from "@/lib/contract/connections";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { maxExactNumbers, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseLenient, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { createGuardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -120,8 +120,8 @@ async function sendRequest(address: string, path: string, { body, form, headers,
 
 async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const deadline = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
-    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    const timeoutSignal = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
+    const signal = options.signal ? AbortSignal.any([options.signal, timeoutSignal]) : timeoutSignal;
     const { statusCode, body } = await sendRequest(address, path, { ...options, signal });
     const isSuccess = statusCode >= 200 && statusCode < 300;
     const meter = createJsonMeter(isSuccess ? (options.bounds ?? RESPONSE_BOUNDS) : ERROR_BOUNDS);
@@ -133,8 +133,10 @@ async function requestJson(address: string, path: string, options: RequestOption
     if (!isSuccess) return failed(toStatusFailure(statusCode, text));
     return ok(text.trim() === "" ? undefined : parseLenient(text, maxExactNumbers.response));
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(createTooLargeFailure(path, error.excess));
-    return failed(error instanceof SyntaxError ? createInvalidResponse("Its response is not JSON.") : toExchangeFailure(error, address));
+    if (error instanceof TooManyExactNumbersError) return failed(createTooLargeFailure(path, error.excess));
+    return failed(
+      error instanceof SyntaxError ? createInvalidResponseFailure("Its response is not JSON.") : toExchangeFailure(error, address),
+    );
   }
 }
 
@@ -164,7 +166,7 @@ export function createLimitFailure(message: string): ExchangeFailure {
 const createTooLargeFailure = (path: string, excess: string) =>
   createLimitFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
-export function createInvalidResponse(message: string): ExchangeFailure {
+export function createInvalidResponseFailure(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
 }
 
@@ -182,7 +184,7 @@ const notSentPattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|FORBIDDEN_ADDRESS)$|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/;
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
-  const code = findCode(error);
+  const code = findErrorCode(error);
   if (/HEADERS?_OVERFLOW$/.test(code)) return createLimitFailure("Its response headers are too long.");
   return { ...describeProblem(code, address), wasSent: !notSentPattern.test(code) };
 }
@@ -203,11 +205,11 @@ function describeProblem(code: string, address: string): { code: RunnerProblem; 
   return { code: "not_reachable", message: code === "ENOTFOUND" ? "The host name doesn't exist." : "No server responds there." };
 }
 
-function findCode(error: unknown): string {
+function findErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error.name === "AbortError" || error.name === "TimeoutError") return "ABORTED";
-  return error.cause === undefined ? "" : findCode(error.cause);
+  return error.cause === undefined ? "" : findErrorCode(error.cause);
 }
 
 export type ComfyServer = ReturnType<typeof createComfyServer>;
@@ -216,7 +218,7 @@ export function createComfyServer(address: string, signal?: AbortSignal, timeout
   return {
     ...createComfyClient<ExchangeFailure>(
       (path, options) => requestJson(address, path, { signal, responseTimeoutMs: timeoutMs, ...options }),
-      createInvalidResponse,
+      createInvalidResponseFailure,
     ),
     upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
     open: (file: OutputFile, headers?: Record<string, string>) =>

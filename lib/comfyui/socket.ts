@@ -3,7 +3,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
 import { asNumber, asObject, asText } from "@/lib/contract/json/json";
-import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { createGuardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { meterJson } from "./http";
 
@@ -69,9 +69,9 @@ export function createTraffic(nowMs: () => number = () => performance.now()) {
   let [messages, bytes, lastCountMs] = [0, 0, nowMs()];
   return {
     add(messageBytes: number): string | undefined {
-      const at = nowMs();
-      const seconds = (at - lastCountMs) / 1000;
-      lastCountMs = at;
+      const currentMs = nowMs();
+      const seconds = (currentMs - lastCountMs) / 1000;
+      lastCountMs = currentMs;
       messages = Math.max(0, messages - seconds * MESSAGES_PER_SECOND) + 1;
       bytes = Math.max(0, bytes - seconds * BYTES_PER_SECOND) + messageBytes;
       if (messages > MAX_MESSAGES) return `more than ${MESSAGES_PER_SECOND} messages per second`;
@@ -114,12 +114,12 @@ export function subscribeToMessages(server: { address: string; clientId: string;
     if (!socket) return resolveReady();
     socket.on("open", () => resolveReady());
     socket.on("message", handleMessage);
-    socket.on("ping", (bytes) => isWithinLimits(bytes.length));
-    socket.on("pong", (bytes) => isWithinLimits(bytes.length));
+    socket.on("ping", (bytes) => addTraffic(bytes.length));
+    socket.on("pong", (bytes) => addTraffic(bytes.length));
     socket.on("error", (error) => {
       resolveReady();
-      if (isTooLarge(error)) exceed(`a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MB`);
-      if (getCode(error) === "HPE_HEADER_OVERFLOW") exceed("headers that are too long");
+      if (isTooLarge(error)) reportExceededLimit(`a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MB`);
+      if (getCode(error) === "HPE_HEADER_OVERFLOW") reportExceededLimit("headers that are too long");
     });
     socket.on("close", () => {
       resolveReady();
@@ -134,34 +134,34 @@ export function subscribeToMessages(server: { address: string; clientId: string;
     socket?.terminate();
   }
 
-  function exceed(reason: string): void {
+  function reportExceededLimit(reason: string): void {
     if (isStopped) return;
     stop();
     handlers.onLimitExceeded(`It sends ${reason}.`);
   }
 
-  function isWithinLimits(bytes: number): boolean {
+  function addTraffic(bytes: number): boolean {
     if (isStopped) return false;
     const excess = server.traffic.add(bytes);
-    if (excess !== undefined) exceed(excess);
+    if (excess !== undefined) reportExceededLimit(excess);
     return excess === undefined;
   }
 
   function handleMessage(bytes: RawData, isBinary: boolean): void {
-    if (!Buffer.isBuffer(bytes) || !isWithinLimits(bytes.length)) return;
+    if (!Buffer.isBuffer(bytes) || !addTraffic(bytes.length)) return;
     if (isBinary) {
       if (bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW_EVENT) handlers.onPreview(bytes);
       return;
     }
     const text = meterJson(bytes, TEXT_BOUNDS);
-    if (!text.ok) return exceed(`a message with ${text.failure}`);
+    if (!text.ok) return reportExceededLimit(`a message with ${text.failure}`);
     try {
       const message = IGNORED_MESSAGE.test(text.value)
         ? undefined
         : parseMessage(parseExactJson(text.value, { maxNumbers: maxExactNumbers.text }));
       if (message) handlers.onMessage(message);
     } catch (error) {
-      if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);
+      if (error instanceof TooManyExactNumbersError) reportExceededLimit(`a message with ${error.excess}`);
       // Ignore texts that are not JSON.
       else if (!(error instanceof SyntaxError)) throw error;
     }

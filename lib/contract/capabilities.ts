@@ -24,7 +24,7 @@ const capabilityRows = {
   interrupt: { with: "queue.list" },
   "jobs.cancel": {},
   "job.cancel": {},
-  /** Not for an operation: whether running jobs can be stopped in any way. */
+  /** Not tied to an operation: whether running jobs can be stopped at all. */
   "jobs.stop": { anyOf: ["jobs.cancel", "interrupt"] },
   "jobs.assets": {},
   "history.detail": {},
@@ -41,7 +41,7 @@ const capabilityRows = {
   "tasks.cancel": {},
   systemStats: {},
   free: {},
-  /** Not for an operation: the WebSocket. */
+  /** Not tied to an operation: the WebSocket. */
   events: {},
 } as const satisfies Record<string, Row>;
 

@@ -45,7 +45,7 @@ export type ConnectionFeature =
   | "fileRemoval"
   /** Applies a mask to the image as displayed, not as stored. */
   | "uprightMasks"
-  /** Can interrupt a single one of several running jobs. */
+  /** Can interrupt one of several running jobs. */
   | "interruptById"
   /** Its queue contains the jobs' graphs. */
   | "queueGraphs";

@@ -77,12 +77,12 @@ export type JobCounts = { jobs?: number; running?: number; pending?: number };
 
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
-export const lackingClassesQuerySchema = z.object({ names: createListText(z.string().min(1).max(200), MAX_CLASSES).default([]) });
+export const missingClassesQuerySchema = z.object({ names: createListText(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
-/** `day`: such as 2026-11-22 in the requested zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
-export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
+/** `day`: a date such as 2026-11-22 in the requested time zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
+export type DayRuns = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
 /** `sinceMs`: the time of the oldest counted job, if older jobs were not counted. */
-export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
+export type RunsByDay = { days: DayRuns[]; jobs: number; sinceMs?: number };
 const isTimeZone = (zone: string) => {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: zone }).format(0) !== "";
@@ -236,11 +236,11 @@ export const savedViewChangeSchema = z.object({
 
 export const MAX_ARCHIVED_FILES = 10_000;
 
-export const archiveChoiceSchema = z.union([
+export const archiveSelectionSchema = z.union([
   z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MAX_ARCHIVED_FILES) }),
   z.object({ query: z.string().max(20_000) }),
 ]);
-export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
+export type ArchiveSelection = z.infer<typeof archiveSelectionSchema>;
 
 /** `isCut`: more files matched than fit into one ZIP file. */
 export type ArchiveResponse = { id: string; count?: number; isCut: boolean };

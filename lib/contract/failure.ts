@@ -49,9 +49,9 @@ export function isNotFound(failure: Pick<Failure, "code" | "status">): boolean {
   return failure.status === 404 || isMissingOperation(failure);
 }
 
-const MAX_MESSAGE = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
-/** A 429 whose code or message mentions money, a plan or a full queue is shown, and the request is not repeated. */
+/** A 429 whose code or message mentions money, a plan or a full queue is shown, and the request is not retried. */
 const limitCodePattern = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
 const limitMessagePattern = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
 const queuePattern = /QUEUE/i;
@@ -63,8 +63,8 @@ export function parseFailure(head: ResponseHead, body: string, nowMs = Date.now(
   const parsed = parseJson(body);
   const fields = isObject(parsed) ? readFields(parsed) : { message: toShortText(parsed === undefined ? body : parsed) };
   return {
-    code: fields.code ?? getStatusCode(head.status),
-    message: truncateText(fields.message ?? createStatusMessage(head.status), MAX_MESSAGE),
+    code: fields.code ?? getErrorCode(head.status),
+    message: truncateText(fields.message ?? createStatusMessage(head.status), MAX_MESSAGE_LENGTH),
     status: head.status,
     ...(fields.details !== undefined && { details: fields.details }),
     ...(fields.nodeErrors && { nodeErrors: fields.nodeErrors }),
@@ -78,19 +78,19 @@ export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "mes
   return failure.status === 429 && !limitCodePattern.test(failure.code) && !limitMessagePattern.test(failure.message);
 }
 
-/** A 429 has three meanings, which the text distinguishes. */
+/** A 429 has three meanings, which its code and message distinguish. */
 export function getCodeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
-  if (status !== 429 || isPlainRateLimit(failure)) return getStatusCode(status);
+  if (status !== 429 || isPlainRateLimit(failure)) return getErrorCode(status);
   return queuePattern.test(code) || (!limitCodePattern.test(code) && queuePattern.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
 }
 
 /** A late validation failure: the job's exception text contains the JSON of a 400 body (first brace to last). */
 export function parseLateValidation(exceptionMessage: string): Failure | undefined {
-  const first = exceptionMessage.indexOf("{");
-  const last = exceptionMessage.lastIndexOf("}");
-  if (first < 0 || last <= first) return undefined;
-  const text = exceptionMessage.slice(first, last + 1);
+  const start = exceptionMessage.indexOf("{");
+  const end = exceptionMessage.lastIndexOf("}");
+  if (start < 0 || end <= start) return undefined;
+  const text = exceptionMessage.slice(start, end + 1);
   const embedded = parseJson(text);
   if (!isObject(embedded)) return undefined;
   const hasReason = isObject(embedded.error) || asText(embedded.error) !== undefined || readNodeErrors(embedded.node_errors) !== undefined;
@@ -100,22 +100,22 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
 type FailureFields = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
 
 function readFields(body: JsonObject): FailureFields {
-  const inner = isObject(body.error) ? body.error : body;
+  const errorBody = isObject(body.error) ? body.error : body;
   const nodeErrors = readNodeErrors(body.node_errors);
   const firstNodeError = Object.values(nodeErrors ?? {}).flatMap((entry) => entry.errors)[0];
   return {
-    code: toCode(inner.code) ?? toCode(inner.type) ?? toCode(body.code) ?? (nodeErrors && "prompt_outputs_failed_validation"),
+    code: toCode(errorBody.code) ?? toCode(errorBody.type) ?? toCode(body.code) ?? (nodeErrors && "prompt_outputs_failed_validation"),
     message:
-      toPlainText(inner.message) ??
+      toPlainText(errorBody.message) ??
       toPlainText(body.error) ??
       toPlainText(body.message) ??
       toPlainText(body.detail) ??
       toPlainText([firstNodeError?.message, firstNodeError?.details].filter(Boolean).join(": ")),
     details:
-      undefinedIfEmpty(inner.details) ??
+      undefinedIfEmpty(errorBody.details) ??
       undefinedIfEmpty(body.invalid_ids) ??
       undefinedIfEmpty(body.accepted) ??
-      undefinedIfEmpty(inner.extra_info),
+      undefinedIfEmpty(errorBody.extra_info),
     nodeErrors,
     promptError: isObject(body.error) && isObject(body.node_errors) ? body.error : undefined,
     requestId: asText(body.request_id),
@@ -135,14 +135,14 @@ function toPlainText(value: unknown): string | undefined {
 
 function toShortText(body: unknown): string | undefined {
   const text = toPlainText(body);
-  return text !== undefined && text.length <= MAX_MESSAGE ? text : undefined;
+  return text !== undefined && text.length <= MAX_MESSAGE_LENGTH ? text : undefined;
 }
 
 /** The console's own code for a 429 that mentions a full queue. */
 export const QUEUE_FULL = "QUEUE_FULL";
 
-function getStatusCode(status: number): string {
-  return status === 0 ? "UPSTREAM_UNREACHABLE" : (statusCodes.get(status) ?? "UNKNOWN_ERROR");
+function getErrorCode(status: number): string {
+  return status === 0 ? "UPSTREAM_UNREACHABLE" : (codesByStatus.get(status) ?? "UNKNOWN_ERROR");
 }
 
 function createStatusMessage(status: number): string {
@@ -222,7 +222,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-const statusCodes = new Map<number, string>(
+const codesByStatus = new Map<number, string>(
   Object.entries(errorStatus)
     .map(([code, status]) => [status, code] as const)
     .reverse(),

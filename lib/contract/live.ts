@@ -34,7 +34,7 @@ export const topicPaths = {
 export type TopicName = keyof typeof topicPaths;
 const topicNames = Object.keys(topicPaths).filter((name): name is TopicName => name in topicPaths);
 
-/** The fields with the rows that `job.updated` changes. Other topics change as a whole. */
+/** The fields with the rows that `job.updated` changes. Other topics are replaced completely. */
 export const rowFields: Partial<Record<TopicName, readonly string[]>> = {
   jobs: ["jobs"],
   search: ["jobs"],
@@ -42,13 +42,13 @@ export const rowFields: Partial<Record<TopicName, readonly string[]>> = {
   queue: ["running", "pending"],
 };
 
-/** `name`, `name:id`, `name?query` or `name:id?query`. The query is that of the GET request, and names the connection. */
+/** `name`, `name:id`, `name?query` or `name:id?query`. The query is that of the GET request and includes the connection. */
 export function parseTopic(topic: string): { name: TopicName; id?: string; query: string } | undefined {
-  const [, prefix, encoded, query = ""] = /^([a-z-]+)(?::([^?]+))?(?:\?(.*))?$/s.exec(topic) ?? [];
+  const [, prefix, encodedId, query = ""] = /^([a-z-]+)(?::([^?]+))?(?:\?(.*))?$/s.exec(topic) ?? [];
   const name = topicNames.find((value) => value === prefix);
-  if (name === undefined || topicPaths[name].includes("{id}") !== (encoded !== undefined)) return undefined;
+  if (name === undefined || topicPaths[name].includes("{id}") !== (encodedId !== undefined)) return undefined;
   try {
-    return { name, query, ...(encoded !== undefined && { id: decodeURIComponent(encoded) }) };
+    return { name, query, ...(encodedId !== undefined && { id: decodeURIComponent(encodedId) }) };
   } catch {
     return undefined;
   }
@@ -61,12 +61,12 @@ export function getTopicPath(topic: string): `/${string}` | undefined {
   return `/${path.slice(1)}${parsedTopic.query && `?${parsedTopic.query}`}`;
 }
 
-const patterns = topicNames.map((name) => [name, new RegExp(`^${topicPaths[name].replace("{id}", "([^/]+)")}$`)] as const);
+const topicPatterns = topicNames.map((name) => [name, new RegExp(`^${topicPaths[name].replace("{id}", "([^/]+)")}$`)] as const);
 
 /** Undefined if this path has no live updates. The fragment, which distinguishes two uses of one path, is ignored. */
 export function getPathTopic(path: string): string | undefined {
   const [, address = "", query = ""] = /^([^?#]*)(?:\?([^#]*))?/.exec(path) ?? [];
-  for (const [name, pattern] of patterns) {
+  for (const [name, pattern] of topicPatterns) {
     const [match, id] = pattern.exec(address) ?? [];
     if (match !== undefined) return `${name}${id === undefined ? "" : `:${id}`}${query && `?${query}`}`;
   }
@@ -78,7 +78,7 @@ export type LiveProgress = NonNullable<JobListItem["progress"]>;
 type TopicMessage = { topic: string; atMs: number };
 export type LiveEvents = {
   hello: { heartbeatMs: number };
-  /** `unreadable`: how many rows are missing, for values without this count. */
+  /** `unreadable`: the number of missing rows, for values without this count. */
   snapshot: TopicMessage & { value: unknown; unreadable?: number };
   "job.updated": TopicMessage & { job: JsonObject };
   "job.progress": TopicMessage & { id: string; progress: LiveProgress };

@@ -24,13 +24,13 @@ const MAX_IGNORED_LENGTH = 100;
 export function parseSearch<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
 export function parseSearch(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
   const ignored: string[] = [];
-  const query = Object.entries(params).map(([name, param]) => {
+  const entries = Object.entries(params).map(([name, param]) => {
     const text = search.getAll(name).join(",");
     const value = text === "" ? undefined : parseParam(param, text);
     if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, MAX_IGNORED_LENGTH)}`);
     return [name, value ?? param.default];
   });
-  return { query: Object.fromEntries(query), ignored };
+  return { query: Object.fromEntries(entries), ignored };
 }
 
 function parseParam(param: Param, text: string): unknown {
@@ -41,9 +41,9 @@ function parseParam(param: Param, text: string): unknown {
     return value !== undefined && value >= param.min && value <= (param.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
   }
   if (param.kind === "words") {
-    const requestedParts = splitList(text.toLowerCase());
-    return requestedParts.every((word) => param.values.includes(word))
-      ? param.values.filter((value) => requestedParts.includes(value))
+    const requestedValues = splitList(text.toLowerCase());
+    return requestedValues.every((value) => param.values.includes(value))
+      ? param.values.filter((value) => requestedValues.includes(value))
       : undefined;
   }
   const value = param.isTrimmed ? text.trim() : text;
@@ -70,8 +70,8 @@ export function parseInteger(text: string): number | undefined {
 }
 
 export function parseBoolean(text: string): boolean | undefined {
-  const word = text.toLowerCase();
-  return word === "true" || word === "1" || (word === "false" || word === "0" ? false : undefined);
+  const lowerText = text.toLowerCase();
+  return lowerText === "true" || lowerText === "1" || (lowerText === "false" || lowerText === "0" ? false : undefined);
 }
 
 export function splitList(text: string): string[] {

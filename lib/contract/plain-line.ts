@@ -1,4 +1,4 @@
-// Makes a text one line without direction characters, for names that people choose. Keeps joiners, which names and emoji need.
+// Reduces user-chosen names to one line without directional characters. Keeps joiners, which names and emoji need.
 
 const misleadingCharacters = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
@@ -19,9 +19,9 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** At most `max` characters. An ellipsis replaces the rest. */
-export function truncateText(text: string, max: number): string {
-  if (text.length <= max) return text;
+/** Limits a text to `maxLength` characters, including the ellipsis. */
+export function truncateText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
   const characters = Array.from(text);
-  return characters.length > max ? `${characters.slice(0, max - 1).join("")}…` : text;
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join("")}…` : text;
 }

@@ -22,7 +22,7 @@ export const shareBodySchema = z
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),
-    /** Omits files that cannot be cleaned, instead of rejecting the whole share. */
+    /** Omits files that cannot be cleaned, instead of rejecting the entire share. */
     leavesOut: z.boolean().default(false),
   })
   .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must contain either a job or assets");

@@ -38,7 +38,7 @@ export type WebhookView = {
   id: string;
   connection: string;
   name: string;
-  /** Only the origin, because the path of a chat's address is a secret. */
+  /** Only the origin, because a chat webhook's path is a secret. */
   origin: string;
   format: WebhookFormat;
   events: WebhookEvent[];

@@ -8,7 +8,7 @@ import { toPageUrl } from "./request-line";
 
 type PlainPage = { title: string; text: string; head?: string; footer?: string };
 
-function createPlainPage({ title, text, head = "", footer: footer = "" }: PlainPage): string {
+function createPlainPage({ title, text, head = "", footer = "" }: PlainPage): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { type ErrorResponse, type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { type ErrorResponse, type Feed, type FeedAdmission, feedCloseCodes, type FeedEnd, type FeedTarget } from "@/lib/shared/http-types";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./error-responses";
 
@@ -69,7 +69,7 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
   getTelemetry().metrics?.registerGauge("lightdesk_open_streams", () => sockets.size);
-  const pings = repeat(PING_INTERVAL_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
+  const pingTimer = repeat(PING_INTERVAL_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
   const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
   const isFull = (address: string) => sockets.size >= bounds.total || count((socket) => socket.address === address) >= bounds.perAddress;
@@ -77,7 +77,7 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
   async function checkSocket(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.isAlive) return peer.terminate();
-    if (socket.messageCount > MAX_SENT_MESSAGES) return endPeer(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
+    if (socket.messageCount > MAX_SENT_MESSAGES) return endPeer(peer, { code: feedCloseCodes.notAllowed, reason: "Too many messages." });
     socket.isAlive = false;
     socket.messageCount = 0;
     peer.ping();
@@ -85,7 +85,7 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
     const reason = await Promise.resolve()
       .then(() => feed?.findDenialReason())
       .catch(() => undefined);
-    if (reason !== undefined) endPeer(peer, { code: feedEnds.notAllowed, reason });
+    if (reason !== undefined) endPeer(peer, { code: feedCloseCodes.notAllowed, reason });
   }
 
   async function acceptConnection(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -122,15 +122,15 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
     try {
       socket.feed = await open(target);
     } catch {
-      return endPeer(peer, { code: feedEnds.tryLater, reason: "Job events can't be sent now. Try again." });
+      return endPeer(peer, { code: feedCloseCodes.tryLater, reason: "Job events can't be sent now. Try again." });
     }
-    if (!socket.feed) return endPeer(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
+    if (!socket.feed) return endPeer(peer, { code: feedCloseCodes.notAllowed, reason: "The key is no longer valid." });
     if (!sockets.has(socket)) socket.feed.stop();
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
     void acceptConnection(request, socket, head).catch((error: unknown) =>
-      endSocket(socket, isStoreUnavailable(error) ? databaseUnavailable : internalError),
+      endSocket(socket, isStoreUnavailable(error) ? databaseUnavailableError : internalError),
     );
 
   return {
@@ -138,14 +138,14 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
     /** Call before closing the server, which waits for every connection. */
     close(): void {
       isClosing = true;
-      pings.stop();
-      for (const { peer } of sockets) endPeer(peer, { code: feedEnds.goingAway, reason: "The service is stopping." });
+      pingTimer.stop();
+      for (const { peer } of sockets) endPeer(peer, { code: feedCloseCodes.goingAway, reason: "The service is stopping." });
     },
   };
 }
 
 const internalError: ErrorResponse = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const databaseUnavailable: ErrorResponse = {
+const databaseUnavailableError: ErrorResponse = {
   status: 503,
   code: "SERVICE_UNAVAILABLE",
   message: "The database is unavailable. Try again in a moment.",

@@ -15,15 +15,15 @@ type OperatorOptions = {
 };
 type OperatorResponse = { status: number; type: string; body: string };
 
-const notFound: ErrorResponse = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
-const wrongMethod: ErrorResponse = {
+const notFoundError: ErrorResponse = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
+const methodNotAllowedError: ErrorResponse = {
   status: 405,
   code: "METHOD_NOT_ALLOWED",
   message: "Only GET and HEAD are allowed here.",
   headers: { allow: "GET, HEAD" },
 };
 const internalError: ErrorResponse = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
-const tokenRequired: ErrorResponse = {
+const unauthorizedError: ErrorResponse = {
   status: 401,
   code: "UNAUTHORIZED",
   message: "The metrics token is required: Authorization: Bearer TOKEN.",
@@ -48,28 +48,28 @@ export function createOperatorRoutes({
     async "/api/health/ready"(request) {
       const parts = await getStates();
       const isReady = parts.every(({ ready }) => ready);
-      const canSee = hasToken(request, token) || (await canSeeReasons?.(request).catch(() => false));
-      return toJsonResponse(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(canSee && { parts }) });
+      const canSeeParts = hasToken(request, token) || (await canSeeReasons?.(request).catch(() => false));
+      return toJsonResponse(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(canSeeParts && { parts }) });
     },
     async "/api/metrics"(request) {
       const { metrics } = getTelemetry();
-      if (token === undefined || !metrics) return notFound;
-      if (!hasToken(request, token)) return tokenRequired;
+      if (token === undefined || !metrics) return notFoundError;
+      if (!hasToken(request, token)) return unauthorizedError;
       return { status: 200, ...(await metrics.getText()) };
     },
   };
 
-  // Monitors have no rate limit. Handle one request per event loop turn, so that pages are served during a flood.
-  const waitForTurn = createYieldQueue();
+  // Monitors have no rate limit. Handle one request per event loop iteration, so that pages are served during a flood.
+  const yieldToEventLoop = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
     const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
     if (!operatorPath) return false;
     const send = (outcome: OperatorResponse | ErrorResponse) =>
       "code" in outcome ? sendErrorResponse(request, response, outcome) : writeResponse(request, response, outcome);
-    if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
+    if (request.method !== "GET" && request.method !== "HEAD") send(methodNotAllowedError);
     else
-      waitForTurn()
+      yieldToEventLoop()
         .then(() => handlers[operatorPath](request))
         .then(send, (error: unknown) => {
           process.stderr.write(`request failed: ${operatorPath}: ${error instanceof Error ? error.message : String(error)}\n`);

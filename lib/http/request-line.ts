@@ -81,7 +81,7 @@ export type RequestRules = {
 };
 
 const hostPattern = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
-const loopback = createBlockList("127.0.0.0/8", "::1/128");
+const loopbackNetworks = createBlockList("127.0.0.0/8", "::1/128");
 
 export function getHosts({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
   if (!isLocalName(host)) return undefined;
@@ -124,7 +124,7 @@ function checkHost(request: IncomingMessage, hosts: readonly string[] | undefine
 
 function isLocalName(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return name === "localhost" || name.endsWith(".localhost") || isInNetworks(name, loopback);
+  return name === "localhost" || name.endsWith(".localhost") || isInNetworks(name, loopbackNetworks);
 }
 
 function createBadRequest(message: string): ErrorResponse {

@@ -24,21 +24,21 @@ export function createCompressedFiles(folder: string, prefix: string): PreferCom
     const { url = "", method } = request;
     if (method !== "GET" && method !== "HEAD") return;
     const path = url.split("?", 1)[0] ?? "";
-    const type = contentTypes[/\.\w+$/.exec(path)?.[0] ?? ""];
-    if (type === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? "")))
+    const contentType = contentTypes[/\.\w+$/.exec(path)?.[0] ?? ""];
+    if (contentType === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? "")))
       return;
     // A range of compressed bytes is useless to a browser, and an error response for it would be marked as compressed.
     delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");
-    response.setHeader("content-type", type);
+    response.setHeader("content-type", contentType);
   };
 }
 
-export function createPublicFileTest(root: string, build: string): (url: string) => boolean {
+export function createPublicFileTest(root: string, buildFolder: string): (url: string) => boolean {
   const listFiles = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);
-  const files = new Set([...listFiles("public", ""), ...listFiles(`${build}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
+  const files = new Set([...listFiles("public", ""), ...listFiles(`${buildFolder}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
   return (url) => files.has(decodeURI(url.split(/[?#]/, 1)[0] ?? ""));
 }
 

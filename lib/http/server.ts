@@ -18,18 +18,18 @@ type ConnectionBounds = {
   stallMs: number;
 };
 
-/** Browsers send one request after another. Clients that send more requests ahead of the responses may be trying to fill the memory. */
+/** Browsers send one request after another. Clients that pipeline more requests may be trying to exhaust memory. */
 const MAX_WAITING_REQUESTS = 16;
 const MAX_CONNECTIONS = 8192;
 const DEFAULT_DESCRIPTORS = 1024;
 
 /** The remaining descriptors are for files, databases and services, which requests in progress may need. */
 function getConnectionLimits(): { total: number; perAddress: number } {
-  const maxTotal = Math.min(MAX_CONNECTIONS, Math.floor(countDescriptors() * 0.4));
+  const maxTotal = Math.min(MAX_CONNECTIONS, Math.floor(getDescriptorLimit() * 0.4));
   return { total: maxTotal, perAddress: Math.floor(maxTotal / 4) };
 }
 
-function countDescriptors(): number {
+function getDescriptorLimit(): number {
   const { soft } = asObject(asObject(asObject(process.report?.getReport())?.userLimits)?.open_files) ?? {};
   return typeof soft === "number" ? soft : Number(soft) || DEFAULT_DESCRIPTORS;
 }
@@ -39,7 +39,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 function limitConnections(server: Server, bounds: ConnectionBounds) {
   const openSockets = new Set<Socket>();
   const countByNetwork = new Map<string, number>();
-  const waitingBySocket = new Map<Duplex, (() => void)[]>();
+  const queuesBySocket = new Map<Duplex, (() => void)[]>();
 
   server.maxConnections = bounds.total;
   server.prependListener("connection", (socket) => {
@@ -51,7 +51,7 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
     countByNetwork.set(network, count + 1);
     socket.once("close", () => {
       openSockets.delete(socket);
-      waitingBySocket.delete(socket);
+      queuesBySocket.delete(socket);
       const remainingCount = (countByNetwork.get(network) ?? 1) - 1;
       if (remainingCount > 0) countByNetwork.set(network, remainingCount);
       else countByNetwork.delete(network);
@@ -60,7 +60,7 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
 
   // After a timeout, closes the connection if the client doesn't read its response or no request is in progress.
   server.setTimeout(bounds.stallMs, (socket) => {
-    if (socket.writableLength > 0 || !waitingBySocket.has(socket)) socket.destroy();
+    if (socket.writableLength > 0 || !queuesBySocket.has(socket)) socket.destroy();
   });
 
   return {
@@ -72,28 +72,28 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
         const start = () => {
           if (socket.destroyed) return;
           response.once("close", () => {
-            const next = waitingBySocket.get(socket)?.shift();
-            if (next) next();
-            else waitingBySocket.delete(socket);
+            const startNext = queuesBySocket.get(socket)?.shift();
+            if (startNext) startNext();
+            else queuesBySocket.delete(socket);
           });
           handle(request, response);
         };
-        const queue = waitingBySocket.get(socket);
+        const queue = queuesBySocket.get(socket);
         if (!queue) {
-          waitingBySocket.set(socket, []);
+          queuesBySocket.set(socket, []);
           start();
         } else if (queue.length < MAX_WAITING_REQUESTS) queue.push(start);
         else socket.destroy();
       };
     },
-    isBusy: (socket: Duplex) => waitingBySocket.has(socket),
+    isBusy: (socket: Duplex) => queuesBySocket.has(socket),
     destroyAll: () => openSockets.forEach((socket) => socket.destroy()),
   };
 }
 
 type Observe = (request: IncomingMessage, response: ServerResponse, handle: () => void) => void;
 /** The status that proxies log for a client that disconnected before the response. */
-const CLIENT_CLOSED = 499;
+const CLIENT_CLOSED_STATUS = 499;
 
 function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
   const { metrics, traces } = getTelemetry();
@@ -112,7 +112,7 @@ function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
     activeRequests += 1;
     response.once("close", () => {
       activeRequests -= 1;
-      const status = response.headersSent ? response.statusCode : CLIENT_CLOSED;
+      const status = response.headersSent ? response.statusCode : CLIENT_CLOSED_STATUS;
       metrics?.count("lightdesk_http_requests_total", { method, route, status: String(status) });
       metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - startedMs) / 1000);
       span?.end({ "http.response.status_code": status }, status < 500);
@@ -129,7 +129,7 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
     return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
   }
 
-  /** Next calls it directly before the first chunk of the body. Waiting sends both in one packet. */
+  /** Next calls this directly before the first chunk of the body. Deferring the flush sends both in one packet. */
   override flushHeaders(): void {
     process.nextTick(() => {
       if (!this.headersSent && !this.destroyed) super.flushHeaders();
@@ -261,8 +261,8 @@ function close(server: Server, graceMs: number, destroyAll: () => void): Promise
   });
 }
 
-/** Also handles signals during the start. Exits with code 1 if `stop` fails or hangs. */
-export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
+/** Also handles signals during startup. Exits with code 1 if `stop` fails or hangs. */
+export function stopOnSignals(stop: () => Promise<void>, timeoutMs: number): void {
   let isStopping = false;
   const fail = (message: string) => {
     process.stderr.write(`${message}\n`);
@@ -271,7 +271,7 @@ export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   const stopOnce = () => {
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => fail(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
+    setTimeout(() => fail(`The shutdown took longer than ${timeoutMs / 1000} s.`), timeoutMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
@@ -282,7 +282,7 @@ export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
 
 // Reads a request's bytes from the socket, without a web stream, which copies each chunk. Buffers at most a mebibyte.
 
-const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 export function readIncomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => createBodyIterator(incoming, outgoing) };
@@ -290,20 +290,20 @@ export function readIncomingBody(incoming: Readable, outgoing: Pick<ServerRespon
 
 function createBodyIterator(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterator<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  let ending: { error?: Error } | undefined;
+  let bufferedBytes = 0;
+  let endState: { error?: Error } | undefined;
   let wake: () => void = () => undefined;
 
   const onData = (chunk: Uint8Array) => {
     if (outgoing.headersSent) return;
     chunks.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes >= MAX_WAITING_BYTES) incoming.pause();
+    bufferedBytes += chunk.byteLength;
+    if (bufferedBytes >= MAX_BUFFERED_BYTES) incoming.pause();
     wake();
   };
   const finish = (error?: Error) => {
     incoming.off("data", onData);
-    ending ??= error ? { error } : {};
+    endState ??= error ? { error } : {};
     wake();
   };
   incoming.on("data", onData);
@@ -315,14 +315,14 @@ function createBodyIterator(incoming: Readable, outgoing: Pick<ServerResponse, "
 
   return {
     async next() {
-      while (chunks.length === 0 && !ending) await new Promise<void>((resolve) => (wake = resolve));
+      while (chunks.length === 0 && !endState) await new Promise<void>((resolve) => (wake = resolve));
       const value = chunks.shift();
       if (value === undefined) {
-        if (ending?.error) throw ending.error;
+        if (endState?.error) throw endState.error;
         return { done: true, value: undefined };
       }
-      bytes -= value.byteLength;
-      if (bytes < MAX_WAITING_BYTES / 2 && incoming.isPaused() && !ending) incoming.resume();
+      bufferedBytes -= value.byteLength;
+      if (bufferedBytes < MAX_BUFFERED_BYTES / 2 && incoming.isPaused() && !endState) incoming.resume();
       return { done: false, value };
     },
   };

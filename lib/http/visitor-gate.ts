@@ -56,8 +56,8 @@ class MemoryResponse extends ServerResponse {
 
 /** Stream methods accept a callback as their last argument, which Node calls once the bytes are written. */
 function invokeCallback(args: readonly unknown[]): void {
-  const last = args.at(-1);
-  if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
+  const callback = args.at(-1);
+  if (typeof callback === "function") process.nextTick(() => Reflect.apply(callback, undefined, []));
 }
 
 const NONCE = /'nonce-([\w+/=-]+)'/;
@@ -107,12 +107,12 @@ const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
 const uncountedCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
-const rateLimited: ErrorResponse = {
+const rateLimitError: ErrorResponse = {
   status: 429,
   code: "RATE_LIMITED",
   message: "Too many requests without a sign-in. Try again in a moment.",
 };
-const overloaded: ErrorResponse = {
+const overloadError: ErrorResponse = {
   ...{ status: 503, code: "SERVICE_UNAVAILABLE", message: "Too many visitors at once. Try again in a moment." },
   headers: { "retry-after": String(RETRY_SECONDS) },
 };
@@ -138,7 +138,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
   function findSharedPage(name: string, url: string, language: string): Promise<SharedPage | undefined> {
     const cachedPage = pages.get(name);
     if (cachedPage && now() - cachedPage.at < PAGE_TTL_MS) return cachedPage.page;
-    // Send only known values, so that one visitor's request can't affect the page of others.
+    // Send only known values, so that one visitor's request can't affect other visitors' pages.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
     const page = renderLimited(async () => createSharedPage(await renderPage(render, url, headers)));
     pages.set(name, { at: now(), page });
@@ -148,7 +148,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
   }
 
   function sendRateLimited(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
-    sendErrorResponse(request, response, { ...rateLimited, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
+    sendErrorResponse(request, response, { ...rateLimitError, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
   }
 
   async function serveVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -157,7 +157,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     const isMember = await visitorRules.isMember(request);
     // Share pages are the same for members, and their visits are counted here.
     if (isMember && !request.url?.startsWith("/share/")) return false;
-    const sendError = (refused: ErrorResponse) => sendErrorResponse(request, response, refused);
+    const sendError = (error: ErrorResponse) => sendErrorResponse(request, response, error);
     const waitMs = isMember ? 0 : await limit.take(request);
     if (waitMs > 0) sendRateLimited(request, response, waitMs);
     else {
@@ -175,13 +175,13 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
           visitorResponse.language,
         );
         if (page) await page(request, response);
-        else sendError(overloaded);
+        else sendError(overloadError);
       } else if (request.method !== "GET" && request.method !== "HEAD") return false;
       else {
-        const { "accept-encoding": _packed, rsc: _data, ...headers } = request.headers;
+        const { "accept-encoding": _encoding, rsc: _rsc, ...headers } = request.headers;
         const page = await renderLimited(async () => (response.destroyed ? undefined : renderPage(render, request.url ?? "/", headers)));
         if (page) await sendPage(request, response, page);
-        else if (!response.destroyed) sendError(overloaded);
+        else if (!response.destroyed) sendError(overloadError);
       }
     }
     return true;

@@ -42,8 +42,8 @@ export function createNextAuthCookies(scope: CookieScope) {
   };
 }
 
-export function formatCookieAttributes({ publicUrl, basePath }: CookieScope, seconds: number): string {
-  return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isHttps(publicUrl) ? "; Secure" : ""}`;
+export function formatCookieAttributes({ publicUrl, basePath }: CookieScope, maxAgeSeconds: number): string {
+  return `Path=${basePath || "/"}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isHttps(publicUrl) ? "; Secure" : ""}`;
 }
 
 /** A page's path within the console, which pages cannot read otherwise. Not trusted: the sign-in only redirects within this application. */
@@ -60,17 +60,17 @@ export function readCookie(header: string | null, name: string): string | undefi
 }
 
 /** Browsers accept these prefixes only over https or from this machine, and `__Host` only for this host and all of its paths. */
-function toCookieName(name: string, { basePath }: CookieOptions): string {
+function getPartitionedCookieName(name: string, { basePath }: CookieOptions): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
 export function getEmbedCookieName(slot: string, scope: CookieOptions): string {
-  return toCookieName(`embed.${slot}`, scope);
+  return getPartitionedCookieName(`embed.${slot}`, scope);
 }
 
 /** The cookie that detects whether the browser stores cookies in this frame. */
 export function getProbeCookieName(slot: string, scope: CookieOptions): string {
-  return toCookieName(`probe.${slot}`, scope);
+  return getPartitionedCookieName(`probe.${slot}`, scope);
 }
 
 export function formatEmbedCookieAttributes({ basePath }: CookieOptions): string {

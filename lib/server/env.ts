@@ -7,7 +7,7 @@ import { z } from "zod";
 import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { listOidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
-import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
+import { proxiesFormat, proxiesSchema } from "./trusted-proxies";
 
 /** The first path segments of the console's own URLs. A test compares them with app/ and public/. */
 export const reservedNames: ReadonlySet<string> = new Set([
@@ -56,11 +56,11 @@ export class EnvError extends Error {
 export const isBuild = () => process.env.NEXT_PHASE === "phase-production-build";
 
 export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()) {
-  const readSetting = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
+  const readSetting = <T>(name: string, schema: z.ZodType<T>, format: string): T | undefined => {
     const text = source[name]?.trim();
     if (text === undefined || text === "") return undefined;
     const parsed = schema.safeParse(text);
-    if (!parsed.success) throw new EnvError(`${name} must be ${expected}.`);
+    if (!parsed.success) throw new EnvError(`${name} must be ${format}.`);
     return parsed.data;
   };
   const throwError = (message: string): never => {
@@ -99,7 +99,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first key encrypts new values",
     ),
     logLevel: readSetting("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
-    proxies: readSetting("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
+    proxies: readSetting("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesFormat),
     /** Lower-case `host` or `host:port`. */
     trustedHosts: trustedHosts
       .toLowerCase()
@@ -138,8 +138,8 @@ export function describeUnknownSettings(source: Readonly<Record<string, string |
       name.slice(SETTING_PREFIX.length),
       settingNames.map((settingName) => settingName.slice(SETTING_PREFIX.length)),
     );
-    const sentence = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
-    return suggestion === undefined ? sentence : `${sentence} Did you mean ${SETTING_PREFIX}${String(suggestion)}?`;
+    const message = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
+    return suggestion === undefined ? message : `${message} Did you mean ${SETTING_PREFIX}${String(suggestion)}?`;
   });
 }
 
@@ -158,8 +158,8 @@ function appendBasePath(publicUrl: string, basePath: string): string {
   const { origin, pathname } = new URL(publicUrl);
   const path = pathname.replace(/\/+$/, "");
   if (path === "" || path === basePath) return origin + basePath;
-  const actual = basePath === "" ? "is not set" : `is ${basePath}`;
-  throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${actual}: give both the same path.`);
+  const basePathText = basePath === "" ? "is not set" : `is ${basePath}`;
+  throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${basePathText}: give both the same path.`);
 }
 
 /** Adds the base path to a console path. */
@@ -174,6 +174,6 @@ export function removeBasePath({ basePath }: Pick<Env, "basePath">, path: string
 
 /** The console's URL: the public one, otherwise the origin of the current request, otherwise this machine's own. */
 export function getConsoleUrl({ publicUrl, host, port, basePath }: Env, requestOrigin: string | null = null): string {
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return publicUrl ?? `${requestOrigin ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;
+  const hostName = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return publicUrl ?? `${requestOrigin ?? `http://${hostName.includes(":") ? `[${hostName}]` : hostName}:${port}`}${basePath}`;
 }

@@ -45,7 +45,7 @@ export function lockDataFolder(dataDir: string): void {
 
 export const PROOF_HEADER = "lightdesk-doctor";
 export const SEEN_REQUEST_HEADER = "lightdesk-seen";
-const PROOF_VALID_MS = 60_000;
+const PROOF_LIFETIME_MS = 60_000;
 
 /** `from` is the remote end of the connection. `client` is the address used for limits, sessions and logs. */
 const seenRequestSchema = z.object({ from: z.string(), client: z.string(), host: z.string(), forwardedFor: z.string().nullable() });
@@ -75,7 +75,7 @@ export function addSeenRequestHeader(
 
 function isProofValid(proof: string, authSecret: string, nowMs: number): boolean {
   const createdAtMs = Number(/^(\d{1,15})\./.exec(proof)?.[1] ?? NaN);
-  if (!(Math.abs(nowMs - createdAtMs) <= PROOF_VALID_MS)) return false;
+  if (!(Math.abs(nowMs - createdAtMs) <= PROOF_LIFETIME_MS)) return false;
   const [actual, expected] = [Buffer.from(proof), Buffer.from(createDoctorProof(authSecret, createdAtMs))];
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }

@@ -7,7 +7,7 @@ import { sleep } from "@/lib/shared/async";
 import { type FeedAdmission, type VisitorRules } from "@/lib/shared/http-types";
 import { type Composition } from "./composition-type";
 
-const KEY = Symbol.for("lightdesk");
+const STATE_KEY = Symbol.for("lightdesk");
 const POLL_MS = 10;
 
 /** Passed from instrumentation to the launcher, which reports a failed startup, because Next swallows that error. */
@@ -23,15 +23,15 @@ type ProcessState = {
 };
 
 export function getProcessState(): ProcessState {
-  const existing: ProcessState | undefined = Reflect.get(globalThis, KEY);
-  const current = existing ?? {};
-  Reflect.set(globalThis, KEY, current);
-  return current;
+  const existingState: ProcessState | undefined = Reflect.get(globalThis, STATE_KEY);
+  const state = existingState ?? {};
+  Reflect.set(globalThis, STATE_KEY, state);
+  return state;
 }
 
 /** Next may be ready shortly before its instrumentation has run. Throws the startup error, or an error after `timeoutMs`. */
 export async function waitForComposition(timeoutMs: number): Promise<Composition> {
-  for (const end = Date.now() + timeoutMs; Date.now() < end;) {
+  for (const deadlineMs = Date.now() + timeoutMs; Date.now() < deadlineMs;) {
     const { startFailure, composition } = getProcessState();
     if (startFailure !== undefined) throw startFailure;
     if (composition) return composition;

@@ -1,4 +1,4 @@
-// Settings of sign-in with OIDC providers or an authenticating proxy.
+// Sign-in settings for OIDC providers and an authenticating proxy.
 
 import "server-only";
 import { readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ export type OidcProvider = {
   scopes: string;
   /** Lower case. Empty means any domain. */
   domains: readonly string[];
-  /** The role of members created at their first sign-in. Undefined: none are created. */
+  /** The role of members created at their first sign-in. Undefined: no members are created. */
   signUp: Role | undefined;
   /** Users in none of these groups can't sign in. Undefined: admins set roles in the console. */
   roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
@@ -44,7 +44,7 @@ export type OidcProvider = {
   isUndated: boolean;
 };
 
-export const EVERYBODY = "*";
+export const ANY_GROUP = "*";
 const providerKeys = [
   "CLIENT_ID",
   "CLIENT_SECRET",
@@ -131,7 +131,7 @@ function readProvider(id: string, readSetting: ReadSetting, fail: Fail): OidcPro
       (reason) => fail(`${getSettingName("CLIENT_SECRET")} or ${getSettingName("CLIENT_SECRET_FILE")} ${reason}.`),
     ),
     scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
-    domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
+    domains: domains === undefined || domains.includes(ANY_GROUP) ? [] : domains,
     signUp: signUp === "no" ? undefined : signUp,
     roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
     verifiedClaim: readKey("VERIFIED_CLAIM", textSchema, "the name of the claim that marks an address as verified") ?? "email_verified",
@@ -174,7 +174,7 @@ export type ProxySignIn = {
   signOutUrl: string | undefined;
 };
 
-/** Headers that browsers and other settings use. */
+/** Headers that browsers or other settings already use. */
 const reservedHeaders =
   /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
 const nameSchema = z
@@ -200,10 +200,10 @@ export function readProxySignIn(readSetting: ReadSetting, fail: Fail): ProxySign
   return { header, networks, signUp: signUp === "no" ? undefined : signUp, domains: allowedDomains, signOutUrl };
 }
 
-type HeaderRefusal = { status: number; code: string; message: string };
+type HeaderRejection = { status: number; code: string; message: string };
 
 /** Runs before any route. Copies the proxy's header to the name that routes read, or rejects the request. */
-export function applyProxyHeader({ headers, socket }: IncomingMessage, settings: ProxySignIn | undefined): HeaderRefusal | undefined {
+export function applyProxyHeader({ headers, socket }: IncomingMessage, settings: ProxySignIn | undefined): HeaderRejection | undefined {
   delete headers[PROXY_EMAIL_HEADER];
   const headerValue = settings && headers[settings.header];
   if (!settings || headerValue === undefined) return undefined;

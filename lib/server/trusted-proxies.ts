@@ -1,4 +1,4 @@
-// Trusted reverse proxies and the client address behind them. Reads X-Forwarded-For backwards, as far as trusted proxies have written it.
+// Trusted reverse proxies and the client address behind them. Reads X-Forwarded-For from right to left, as far as the proxies are trusted.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
@@ -16,7 +16,7 @@ export const networkListSchema = z
   .refine((parts) => parts.every(isNetwork))
   .transform((parts) => createBlockList(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 
-/** If the setting is a number, only this machine and private networks are trusted, so that no client from the internet is. */
+/** If the setting is a number, only this machine and private networks are trusted, never a client on the internet. */
 const privateNetworks = createBlockList(
   "127.0.0.0/8",
   "10.0.0.0/8",
@@ -37,7 +37,7 @@ export const proxiesSchema = z.union([
     .transform((count): Proxies => ({ networks: privateNetworks, maxHops: Number(count) })),
   networkListSchema.transform((networks): Proxies => ({ networks, maxHops: undefined })),
 ]);
-export const proxiesExpected =
+export const proxiesFormat =
   "0, the number of chained reverse proxies in private networks (1 to 9), or their addresses and networks, such as 10.0.0.5,192.168.0.0/24";
 
 type ProxiedRequest = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string } };
@@ -46,18 +46,18 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
   return proxies !== undefined && isInNetworks(address, proxies.networks);
 }
 
-/** Returns a function that reads client addresses. Logs once if a proxy seems to be untrusted, because its clients then count as one. */
+/** Returns a function that reads client addresses. Logs once if a proxy seems untrusted, because all its clients then share one address. */
 export function createAddressReader(
   proxies: Proxies | undefined,
   log: () => Pick<Log, "warn"> | undefined,
 ): (request: ProxiedRequest) => string {
-  let isLogged = false;
+  let hasWarned = false;
   return (request) => {
     const { headers, socket } = request;
     const peerAddress = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
-    if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(peerAddress, proxies)) {
+    if (!hasWarned && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(peerAddress, proxies)) {
       const logger = log();
-      isLogged = logger !== undefined;
+      hasWarned = logger !== undefined;
       logger?.warn({ address: peerAddress }, formatUntrustedMessage(peerAddress));
     }
     return getClientAddress(request, proxies);

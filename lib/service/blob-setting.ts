@@ -33,15 +33,15 @@ const allowedParams = new Set(["endpoint", "region", "style"]);
 function parseBucketSetting(text: string): BucketSetting | undefined {
   if (!text.startsWith("s3://") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
-  const query = url.searchParams;
+  const params = url.searchParams;
   const bucket = url.hostname;
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, "");
-  const endpoint = query.get("endpoint");
-  const style = query.get("style") ?? "host";
-  const region = query.get("region") ?? "us-east-1";
-  const isPlain = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
-  const hasKnownParams = [...query.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
-  if (!isPlain || !hasKnownParams || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
+  const endpoint = params.get("endpoint");
+  const style = params.get("style") ?? "host";
+  const region = params.get("region") ?? "us-east-1";
+  const isPlainUrl = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
+  const hasKnownParams = [...params.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
+  if (!isPlainUrl || !hasKnownParams || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
   if (!/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
   if (endpoint !== null && !isOrigin(endpoint)) return undefined;
   return {

@@ -40,12 +40,12 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   const targetSetting = parsedSetting?.data;
   if (isDeepStrictEqual(targetSetting, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
-  const file = getDatabasePath(dataDir);
-  if (databaseUrl === undefined && !existsSync(file))
+  const databasePath = getDatabasePath(dataDir);
+  if (databaseUrl === undefined && !existsSync(databasePath))
     throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service (${dataDir} contains no service.sqlite).`);
   await requireRows(dataDir, databaseUrl);
   const folders = createFolders(dataDir);
-  const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
+  const database = await (databaseUrl === undefined ? openDatabase(databasePath, Date.now) : openPostgres(databaseUrl, Date.now));
   // In a separate folder, because a running service evicts files from its own.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const openBackend = async (setting: BlobSetting | undefined) =>
@@ -56,8 +56,8 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
     const [source, target] = [await openBackend(settings.blobs), await openBackend(targetSetting)];
     if (targetSetting) await claimBackend(target, await ensureStoreId(database));
     const hasOtherProcesses = async () => databaseUrl !== undefined && (await listLiveProcesses(database)).length > 0;
-    const work = () => copyAllBlobs(database, source, target, onProgress ?? (() => undefined));
-    return await (targetSetting ? work() : copyToDataFolder(dataDir, work, hasOtherProcesses));
+    const copyAll = () => copyAllBlobs(database, source, target, onProgress ?? (() => undefined));
+    return await (targetSetting ? copyAll() : copyToDataFolder(dataDir, copyAll, hasOtherProcesses));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
@@ -67,13 +67,13 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
 /** Allows a start without LIGHTDESK_BLOBS only if all files were copied, and no process can add more to the old store. */
 async function copyToDataFolder(
   dataDir: string,
-  work: () => Promise<BlobCopyResult>,
+  copyAll: () => Promise<BlobCopyResult>,
   hasOtherProcesses: () => Promise<boolean>,
 ): Promise<BlobCopyResult> {
   const lock = tryLock(dataDir);
   try {
     const hadOtherProcesses = await hasOtherProcesses();
-    const result = await work();
+    const result = await copyAll();
     if (result.missing.length + result.damaged.length > 0)
       return { ...result, nextStep: "Restore these files from a backup, or delete them in the console. Then run this again." };
     if (typeof lock === "string")
@@ -104,7 +104,7 @@ async function copyAllBlobs(
   target: BlobBackend,
   onProgress: (doneCount: number, totalCount: number) => void,
 ) {
-  const outcome: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
+  const result: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
   const totalCount = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // Files that users delete during the copy are neither missing nor damaged.
   const isReferenced = async (hash: string) =>
@@ -113,22 +113,22 @@ async function copyAllBlobs(
   async function copyBlob(blob: BlobRow): Promise<void> {
     const { hash, size } = blob;
     if (!(await isComplete(target, blob))) {
-      if (!(await isComplete(source, blob))) return void ((await isReferenced(hash)) && outcome.missing.push(hash));
+      if (!(await isComplete(source, blob))) return void ((await isReferenced(hash)) && result.missing.push(hash));
       await source.withFiles([hash], (getPath) => target.adopt({ path: getPath(hash), hash, size }));
-      outcome.copied += 1;
+      result.copied += 1;
     }
-    if ((await hashBlob(target, blob)) !== hash && (await isReferenced(hash))) outcome.damaged.push(hash);
+    if ((await hashBlob(target, blob)) !== hash && (await isReferenced(hash))) result.damaged.push(hash);
   }
 
   await forEachBlob(database, async (blob) => {
     await copyBlob(blob);
-    onProgress((outcome.files += 1), totalCount);
+    onProgress((result.files += 1), totalCount);
   });
-  return outcome;
+  return result;
 }
 
 /** Stops at the first failure, after the running calls have ended. */
-async function forEachBlob(database: Reader, work: (blob: BlobRow) => Promise<void>): Promise<void> {
+async function forEachBlob(database: Reader, processBlob: (blob: BlobRow) => Promise<void>): Promise<void> {
   const limit = createLimiter(MAX_CONCURRENT);
   let hasFailed = false;
   const recordFailure = (error: unknown): never => {
@@ -139,10 +139,10 @@ async function forEachBlob(database: Reader, work: (blob: BlobRow) => Promise<vo
     const page: BlobRow[] = await database.rows(
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", lastHash).orderBy("hash").limit(PAGE_SIZE),
     );
-    const settled = await Promise.allSettled(
-      page.map((blob) => limit(async () => (hasFailed ? undefined : work(blob).catch(recordFailure)))),
+    const outcomes = await Promise.allSettled(
+      page.map((blob) => limit(async () => (hasFailed ? undefined : processBlob(blob).catch(recordFailure)))),
     );
-    for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     lastHash = page.at(-1)?.hash;
   }
 }
@@ -174,9 +174,9 @@ async function hashBlob(backend: BlobBackend, { hash, size }: BlobRow): Promise<
 }
 
 /** Returns undefined if the store reports that bytes are missing. */
-async function ignoreMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
+async function ignoreMissing<T>(readBytes: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await work();
+    return await readBytes();
   } catch (error) {
     if (toErrorBody(error)) return undefined;
     throw error;

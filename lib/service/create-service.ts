@@ -18,7 +18,7 @@ import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneDependencies, pruneTasks } from "./downloads/task-rows";
-import { createJobEvents, createNoPeerEvents, type NotifyListener, type PeerEvents } from "./events/job-events";
+import { createJobEvents, createNoopPeerEvents, type NotifyListener, type PeerEvents } from "./events/job-events";
 import { createPostgresPeerEvents, removeOldNotices } from "./events/postgres-peer-events";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { jsonResponse } from "./http/route";
@@ -100,7 +100,7 @@ export async function startService(options: ServiceOptions) {
     const runner = createRunner(options);
     const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), openedDatabase.peerEvents, log);
     const pool = await createPool({ database, processes, concurrency });
-    const { runnerLeaseMs: leaseMs, runnerUnresponsiveMs: unresponsiveMs, runnerCheckMs: checkMs } = settings;
+    const { runnerLeaseMs: leaseMs, runnerUnresponsiveMs: unresponsiveMs } = settings;
     const remoteLimits = { leaseMs, unresponsiveMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
     const dependencies = { database, processes, blobs, folders, events, pool, settings, now, log };
     const engine = createEngine({ ...dependencies, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
@@ -135,7 +135,7 @@ export async function startService(options: ServiceOptions) {
     if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data rejected");
     const { publicUrl } = options;
     const route = createRouter({ ...dependencies, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
-    const aborter = new AbortController();
+    const abortController = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...createServiceChores({ database, settings, folders, now }),
@@ -148,10 +148,10 @@ export async function startService(options: ServiceOptions) {
         { name: "job progress", everyMs: 60_000, isShared: true, run: liveRuns.sweep },
         ...createRunnerChores({
           ...dependencies,
-          checkIntervalMs: checkMs,
+          checkIntervalMs: settings.runnerCheckMs,
           handlePeerChange: engine.refreshRunners,
           notifyChange: notifyRunnersChanged,
-          signal: aborter.signal,
+          signal: abortController.signal,
         }),
         { name: "queue", everyMs: 60_000, isShared: true, run: engine.repair },
         { name: "job requirements", everyMs: HOUR_MS, run: pool.removeUnusedNeeds },
@@ -196,7 +196,7 @@ export async function startService(options: ServiceOptions) {
 
       async stop(): Promise<void> {
         isStopping = true;
-        aborter.abort();
+        abortController.abort();
         events.stop();
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
@@ -245,8 +245,8 @@ async function openServiceDatabase(
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings);
     const assetSearch = createSqliteSearch(database);
-    const single = { processes: createSingleProcess(), peerEvents: createNoPeerEvents() };
-    return { database, assetSearch, ...single, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
+    const localDependencies = { processes: createSingleProcess(), peerEvents: createNoopPeerEvents() };
+    return { database, assetSearch, ...localDependencies, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
   const processes = createPostgresProcesses(database, databaseUrl, log);

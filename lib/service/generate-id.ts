@@ -3,14 +3,14 @@
 import { randomBytes } from "node:crypto";
 
 const COUNTS_PER_MS = 2 ** 12;
-let lastId = { at: 0, count: 0 };
+let lastId = { ms: 0, count: 0 };
 
 export function generateId(): string {
   const now = Date.now();
-  // If the clock stops or goes back, the count continues. After the last count of a millisecond, ids use the next one.
-  if (now > lastId.at) lastId = { at: now, count: 0 };
-  else lastId = lastId.count + 1 < COUNTS_PER_MS ? { at: lastId.at, count: lastId.count + 1 } : { at: lastId.at + 1, count: 0 };
-  const time = lastId.at.toString(16).padStart(12, "0");
+  // If the clock stops or goes back, the count continues. After the last count of a millisecond, ids use the next millisecond.
+  if (now > lastId.ms) lastId = { ms: now, count: 0 };
+  else lastId = lastId.count + 1 < COUNTS_PER_MS ? { ms: lastId.ms, count: lastId.count + 1 } : { ms: lastId.ms + 1, count: 0 };
+  const time = lastId.ms.toString(16).padStart(12, "0");
   const count = lastId.count.toString(16).padStart(3, "0");
   const random = randomBytes(8);
   random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;

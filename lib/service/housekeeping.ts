@@ -17,14 +17,14 @@ type Housekeeping = { stop(): Promise<void> };
 
 export function startHousekeeping(chores: readonly Chore[], processes: Pick<Processes, "id" | "listLive">, log: ServiceLog): Housekeeping {
   let isStopping = false;
-  const runningRounds = new Map<Chore, Promise<void>>();
+  const pendingRuns = new Map<Chore, Promise<void>>();
 
   function runChore(chore: Chore): void {
-    if (isStopping || runningRounds.has(chore)) return;
-    const round = runIfResponsible(chore)
+    if (isStopping || pendingRuns.has(chore)) return;
+    const pendingRun = runIfResponsible(chore)
       .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "housekeeping failed"))
-      .finally(() => runningRounds.delete(chore));
-    runningRounds.set(chore, round);
+      .finally(() => pendingRuns.delete(chore));
+    pendingRuns.set(chore, pendingRun);
   }
 
   async function runIfResponsible({ isShared = false, run }: Chore): Promise<void> {
@@ -39,15 +39,15 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
     async stop() {
       isStopping = true;
       timers.forEach(clearInterval);
-      await Promise.all(runningRounds.values());
+      await Promise.all(pendingRuns.values());
     },
   };
 }
 
 /** True if this process runs the shared chores. Right after a process joins, two processes may run the same chore. */
 async function isFirstProcess(processes: Pick<Processes, "id" | "listLive">): Promise<boolean> {
-  const [first] = await processes.listLive();
-  return first === processes.id;
+  const [firstId] = await processes.listLive();
+  return firstId === processes.id;
 }
 
 /** Runs `step` until it returns false. Pauses after each run for as long as it took. */
@@ -89,8 +89,8 @@ async function sweepBlobs({ database, blobs }: Pick<SweepDependencies, "database
 const BATCH_SIZE = 100;
 
 async function removeUnreferencedRows(tx: Transaction, previousHash: string): Promise<string | undefined> {
-  const next = query.selectFrom("blobs").select("hash").where("hash", ">", previousHash).orderBy("hash").limit(BATCH_SIZE);
-  const lastHash = (await tx.rows(next)).at(-1)?.hash;
+  const batchQuery = query.selectFrom("blobs").select("hash").where("hash", ">", previousHash).orderBy("hash").limit(BATCH_SIZE);
+  const lastHash = (await tx.rows(batchQuery)).at(-1)?.hash;
   if (lastHash === undefined) return undefined;
   const deleteUnreferenced = query
     .deleteFrom("blobs")

@@ -17,10 +17,10 @@ import { createKeys } from "./users/keys";
 
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
-export { copyServiceStore, requireEmptyTarget as requireRoomForService } from "./store/copy-store";
+export { copyServiceStore, requireEmptyTarget as requireEmptyServiceTarget } from "./store/copy-store";
 export {
   containsService as holdsService,
-  isFolderOfDatabase as isServiceOf,
+  isFolderOfDatabase as isServiceFolderOfDatabase,
   requireRows as requireServiceRows,
 } from "./store/store-location";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
@@ -33,7 +33,7 @@ export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 export function createService(options: ServiceOptions): Service {
   let startedService: StartedService | undefined;
 
-  function getStarted(): StartedService {
+  function requireStartedService(): StartedService {
     if (!startedService) throw new Error("The service is not running.");
     return startedService;
   }
@@ -62,10 +62,10 @@ export function createService(options: ServiceOptions): Service {
     },
 
     get keys() {
-      return getStarted().keys;
+      return requireStartedService().keys;
     },
     get runners() {
-      return getStarted().runners;
+      return requireStartedService().runners;
     },
   };
 }

@@ -44,7 +44,7 @@ const diskFailing: StorageFailure = {
   outcome: "This request may have been carried out: check before you send it again.",
   remedy: "See the service's log for the cause.",
 };
-const overloaded: StorageFailure = {
+const serviceOverloaded: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service has too many open files, or is waiting for its database.",
   remedy: "Try again in a while.",
@@ -64,7 +64,7 @@ const databaseUnavailable: StorageFailure = {
   remedy: "Try again in a while. See the service's log for the cause.",
 };
 
-/** An error of an object store: an outage, never a missing file. */
+/** The code of object store errors, which are outages, never missing files. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
 const failuresByCode: readonly (readonly [RegExp, StorageFailure])[] = [
@@ -74,7 +74,7 @@ const failuresByCode: readonly (readonly [RegExp, StorageFailure])[] = [
   [new RegExp(`^${OBJECT_STORE_FAILED}$`), objectStoreUnavailable],
   [/^STORE_AWAY$/, databaseUnavailable],
   [/^(EIO|SQLITE_IOERR.*)$/, diskFailing],
-  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, overloaded],
+  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, serviceOverloaded],
 ];
 
 function findStorageFailure(error: unknown): StorageFailure | undefined {

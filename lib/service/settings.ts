@@ -117,8 +117,8 @@ export type ServiceSettings = ReturnType<typeof toSettings>;
 export type SettingsResult = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
 
 export function readServiceSettings(source: Environment): SettingsResult {
-  const parsed = parseEnvironment(settingsSchema, source);
-  return parsed.ok ? { ok: true, settings: toSettings(parsed.values, source) } : parsed;
+  const result = parseEnvironment(settingsSchema, source);
+  return result.ok ? { ok: true, settings: toSettings(result.values, source) } : result;
 }
 
 function toSettings(values: z.output<typeof settingsSchema>, source: Environment) {
@@ -205,9 +205,9 @@ function parseEnvironment<S extends z.ZodObject>(
 ): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {
   const names = Object.keys(schema.shape);
   const values = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
-  const parsed = schema.safeParse(values);
-  if (parsed.success) return { ok: true, values: parsed.data };
-  return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
+  const result = schema.safeParse(values);
+  if (result.success) return { ok: true, values: result.data };
+  return { ok: false, problems: result.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
 }
 
 /** All jobs together may use half of the memory. The limit of a container replaces that of the machine. */

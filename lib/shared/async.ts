@@ -3,13 +3,13 @@ type SleepOptions = { signal?: AbortSignal; unref?: boolean };
 /** Resolves with false if `signal` aborts it. With `unref`, it doesn't keep the process alive. */
 export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}): Promise<boolean> {
   return new Promise((resolve) => {
-    const end = (isElapsed: boolean) => {
+    const finish = (isElapsed: boolean) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       resolve(isElapsed);
     };
-    const abort = () => end(false);
-    const timer = setTimeout(() => end(true), ms);
+    const abort = () => finish(false);
+    const timer = setTimeout(() => finish(true), ms);
     if (unref) timer.unref();
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
@@ -41,7 +41,7 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` once at a time. Calls during a run share one more run after it, even if the first one fails. */
+/** Runs `work` at most once at a time. Calls during a run share one more run after it, even if the first one fails. */
 export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
   let currentRun: Promise<void> | undefined;
   let nextRun: Promise<void> | undefined;
@@ -76,9 +76,9 @@ export function createSharedCalls<V>({ shouldCache = () => false, cacheMs, abort
   const calls = new Map<string, Call>();
 
   function startCall(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
-    const aborter = new AbortController();
+    const abortController = new AbortController();
     const remove = () => void (calls.get(key) === call && calls.delete(key));
-    const call: Call = { result: start(aborter.signal), callerCount: 0, abortController: aborter, remove };
+    const call: Call = { result: start(abortController.signal), callerCount: 0, abortController, remove };
     calls.set(key, call);
     if (cacheMs !== undefined) setTimeout(remove, cacheMs).unref();
     call.result.then((value) => shouldCache(value) || remove(), remove);
@@ -105,24 +105,24 @@ export function createSharedCalls<V>({ shouldCache = () => false, cacheMs, abort
   };
 }
 
-/** `weight` is the part of the limit that the work uses, 1 by default. */
+/** `weight` is how much of the limit the work uses, 1 by default. */
 export type Limiter = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
 /** Starts work in the order of the calls, so that heavy work isn't starved. */
-export function createLimiter(max: number): Limiter {
+export function createLimiter(maxWeight: number): Limiter {
   const queue: { weight: number; start: () => void }[] = [];
   let usedWeight = 0;
   return async (work, weight = 1) => {
-    if (queue.length > 0 || usedWeight + weight > max) await new Promise<void>((start) => queue.push({ weight, start }));
+    if (queue.length > 0 || usedWeight + weight > maxWeight) await new Promise<void>((start) => queue.push({ weight, start }));
     else usedWeight += weight;
     try {
       return await work();
     } finally {
       usedWeight -= weight;
-      for (let next = queue[0]; next && usedWeight + next.weight <= max; next = queue[0]) {
+      for (let nextEntry = queue[0]; nextEntry && usedWeight + nextEntry.weight <= maxWeight; nextEntry = queue[0]) {
         queue.shift();
-        usedWeight += next.weight;
-        next.start();
+        usedWeight += nextEntry.weight;
+        nextEntry.start();
       }
     }
   };

@@ -18,7 +18,7 @@ export class ImageTooLargeError extends Error {
 type Size = { width: number; height: number };
 type Source = string | Uint8Array;
 type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
-type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
+type Reader = { size: number; read(offset: number, length: number): Promise<Buffer> };
 
 export async function withImage<T>(source: Source, work: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
@@ -53,8 +53,8 @@ async function readHeader(source: Source): Promise<{ header: Metadata; extraByte
     // The decoder lists all frames of a GIF, with 15 bytes per frame in the file and 90 in memory.
     return format === "gif" ? reader.size * 8 : 0;
   });
-  const read = () => sharp(source, { limitInputPixels: false, pages: 1 }).metadata();
-  return { header: await runWithinBudget(extraBytes, read), extraBytes };
+  const readMetadata = () => sharp(source, { limitInputPixels: false, pages: 1 }).metadata();
+  return { header: await runWithinBudget(extraBytes, readMetadata), extraBytes };
 }
 
 function detectFormat(head: string): Format | undefined {
@@ -68,12 +68,12 @@ function detectFormat(head: string): Format | undefined {
 
 /** Peak decoding memory, measured with sharp 0.35. The AVIF decoder makes several copies, and a JPEG with many scans stores coefficients. */
 function estimatePixelBytes({ width, height, format, depth, channels }: Metadata): number {
-  const isDeep = depth !== "uchar";
-  if (format === "heif") return width * height * (isDeep ? 28 : 20);
-  return width * height * Math.max(MIN_PIXEL_BYTES, channels * (isDeep || format === "jpeg" ? 2 : 1) + 1);
+  const is16Bit = depth !== "uchar";
+  if (format === "heif") return width * height * (is16Bit ? 28 : 20);
+  return width * height * Math.max(MIN_PIXEL_BYTES, channels * (is16Bit || format === "jpeg" ? 2 : 1) + 1);
 }
 
-const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
+const PNG_TEXT_TYPES = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
 
@@ -81,19 +81,19 @@ const MAX_DEFLATE_RATIO = 1032;
 async function estimatePngTextBytes({ size, read }: Reader): Promise<number> {
   const WINDOW_BYTES = 64 * 1024;
   let window: Buffer = Buffer.alloc(0);
-  let [start, sum] = [0, 0];
+  let [windowStart, totalBytes] = [0, 0];
   for (let offset = 8; offset + 8 <= size;) {
-    if (offset + 8 > start + window.length) {
+    if (offset + 8 > windowStart + window.length) {
       window = await read(offset, WINDOW_BYTES);
-      start = offset;
+      windowStart = offset;
     }
     if (window.length < 8) break;
-    const length = window.readUInt32BE(offset - start);
-    if (PNG_TEXTS.has(window.toString("latin1", offset - start + 4, offset - start + 8)))
-      sum += 2 * Math.min(length * MAX_DEFLATE_RATIO, MAX_PNG_TEXT_BYTES);
+    const length = window.readUInt32BE(offset - windowStart);
+    if (PNG_TEXT_TYPES.has(window.toString("latin1", offset - windowStart + 4, offset - windowStart + 8)))
+      totalBytes += 2 * Math.min(length * MAX_DEFLATE_RATIO, MAX_PNG_TEXT_BYTES);
     offset += 12 + length;
   }
-  return sum;
+  return totalBytes;
 }
 
 const MAX_TIFF_PAGES = 1000;
@@ -105,34 +105,34 @@ async function checkTiffPages({ read }: Reader): Promise<void> {
   const isBigTiff = head.includes(0x2b);
   const readNumber = (bytes: Buffer) =>
     isLittleEndian ? bytes.readUIntLE(0, Math.min(6, bytes.length)) : bytes.readUIntBE(0, Math.min(6, bytes.length));
-  const [pointer, count, entry] = isBigTiff ? [8, 8, 20] : [4, 2, 12];
-  const readAtOffset = async (at: number, length: number) => {
-    const bytes = await read(at, length);
+  const [pointerBytes, countBytes, entryBytes] = isBigTiff ? [8, 8, 20] : [4, 2, 12];
+  const readAtOffset = async (position: number, length: number) => {
+    const bytes = await read(position, length);
     if (bytes.length < length) throw new Error("The file ends too early.");
     return readNumber(isLittleEndian ? bytes : bytes.subarray(-6));
   };
-  let offset = await readAtOffset(isBigTiff ? 8 : 4, pointer);
-  for (let pages = 0; offset !== 0; pages++) {
-    if (pages >= MAX_TIFF_PAGES) throw new Error(`The file has more than ${MAX_TIFF_PAGES} pages.`);
-    offset = await readAtOffset(offset + count + (await readAtOffset(offset, count)) * entry, pointer);
+  let offset = await readAtOffset(isBigTiff ? 8 : 4, pointerBytes);
+  for (let pageCount = 0; offset !== 0; pageCount++) {
+    if (pageCount >= MAX_TIFF_PAGES) throw new Error(`The file has more than ${MAX_TIFF_PAGES} pages.`);
+    offset = await readAtOffset(offset + countBytes + (await readAtOffset(offset, countBytes)) * entryBytes, pointerBytes);
   }
 }
 
 async function withReader<T>(source: Source, work: (reader: Reader) => Promise<T>): Promise<T> {
   if (typeof source !== "string") {
     const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
-    return work({ size: bytes.length, read: (at, length) => Promise.resolve(bytes.subarray(at, at + length)) });
+    return work({ size: bytes.length, read: (offset, length) => Promise.resolve(bytes.subarray(offset, offset + length)) });
   }
   const file = await open(source);
   try {
-    return await work({ size: (await file.stat()).size, read: (at, length) => readAt(file, at, length) });
+    return await work({ size: (await file.stat()).size, read: (offset, length) => readAt(file, offset, length) });
   } finally {
     await file.close();
   }
 }
 
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
   return buffer.subarray(0, bytesRead);
 }
 

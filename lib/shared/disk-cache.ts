@@ -6,11 +6,11 @@ import { listFilesByAge, readCachedFile, writeCachedFile } from "./files";
 import { ok, type Result } from "./result";
 import { getTelemetry } from "./telemetry";
 
-/** Deletion starts above this share and stops at the lower one, so that not every write lists the folder. */
-const MAX_USED_SHARE = 0.9;
-const TARGET_SHARE = 0.8;
-/** The share of the limit that may be written between two sweeps. Other processes may write too. */
-const SWEEP_SHARE = 0.05;
+/** Deletion starts above the first ratio and stops at the second, so that not every write lists the folder. */
+const MAX_USED_RATIO = 0.9;
+const TARGET_RATIO = 0.8;
+/** The fraction of the limit that may be written between two sweeps. Other processes may write too. */
+const SWEEP_RATIO = 0.05;
 
 function createSizeLimit(folder: string, maxBytes: number) {
   let sweptBytes: number | undefined;
@@ -19,16 +19,16 @@ function createSizeLimit(folder: string, maxBytes: number) {
   const sweep = coalesce(async () => {
     bytesSinceSweep = 0;
     const files = await listFilesByAge(folder);
-    let total = files.reduce((sum, { size }) => sum + size, 0);
-    const target = total > maxBytes * MAX_USED_SHARE ? maxBytes * TARGET_SHARE : total;
+    let totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+    const targetBytes = totalBytes > maxBytes * MAX_USED_RATIO ? maxBytes * TARGET_RATIO : totalBytes;
     for (const { path, size } of files) {
-      if (total <= target) break;
+      if (totalBytes <= targetBytes) break;
       await rm(path, { force: true }).then(
-        () => (total -= size),
+        () => (totalBytes -= size),
         () => undefined,
       );
     }
-    sweptBytes = total;
+    sweptBytes = totalBytes;
   });
 
   return {
@@ -36,7 +36,7 @@ function createSizeLimit(folder: string, maxBytes: number) {
 
     recordGrowth(bytes: number): void {
       bytesSinceSweep += bytes;
-      if (sweptBytes === undefined || bytesSinceSweep > maxBytes * SWEEP_SHARE) sweep().catch(() => undefined);
+      if (sweptBytes === undefined || bytesSinceSweep > maxBytes * SWEEP_RATIO) sweep().catch(() => undefined);
     },
   };
 }
@@ -65,11 +65,11 @@ export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = f
 
   async function readOrCreate(key: string, create: () => Promise<EntryResult<E>>): Promise<EntryResult<E>> {
     const file = join(folder, key.slice(0, 2), `${key.slice(2)}.${extension}`);
-    const cachedValue = await readVerified(file);
+    const cachedValue = await readVerifiedFile(file);
     metrics?.count("lightdesk_thumbnails_total", { result: cachedValue ? "kept" : "made" });
     if (cachedValue) return ok(cachedValue);
     const result = await create();
-    if (result.ok && (await store(file, result.value))) sizeLimit.recordGrowth(result.value.byteLength + DIGEST_BYTES);
+    if (result.ok && (await storeEntry(file, result.value))) sizeLimit.recordGrowth(result.value.byteLength + DIGEST_BYTES);
     return result;
   }
 
@@ -83,14 +83,14 @@ export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = f
   };
 }
 
-async function readVerified(file: string): Promise<Uint8Array | undefined> {
+async function readVerifiedFile(file: string): Promise<Uint8Array | undefined> {
   const cachedValue = await readCachedFile(file);
   const bytes = cachedValue?.subarray(0, -DIGEST_BYTES);
   if (!cachedValue || !bytes || bytes.length === 0 || !computeDigest(bytes).equals(cachedValue.subarray(-DIGEST_BYTES))) return undefined;
   return bytes;
 }
 
-function store(file: string, bytes: Uint8Array): Promise<boolean> {
+function storeEntry(file: string, bytes: Uint8Array): Promise<boolean> {
   return writeCachedFile(file, join(dirname(file), `${randomUUID()}.part`), Buffer.concat([bytes, computeDigest(bytes)]));
 }
 

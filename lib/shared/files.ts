@@ -36,7 +36,7 @@ export async function listFilesByAge(folder: string): Promise<{ path: string; si
     const info = await stat(path).catch(() => undefined);
     if (info?.isFile()) files.push({ path, size: info.size, usedAt: info.mtimeMs });
   }
-  return files.sort((file, other) => file.usedAt - other.usedAt);
+  return files.sort((a, b) => a.usedAt - b.usedAt);
 }
 
 const READ_CHUNK_BYTES = 1024 ** 2;
@@ -58,19 +58,19 @@ export async function hasSize(file: string, size: number): Promise<boolean> {
   );
 }
 
-/** Replaces the file named `to` with a copy. Throws ChangedContentError if the bytes do not match `expectedHash`. */
-export async function copyAndHash(from: string, to: string, expectedHash?: string): Promise<Content> {
-  const partPath = to + PART_SUFFIX;
+/** Replaces `targetPath` with a copy of `sourcePath`. Throws ChangedContentError if the bytes do not match `expectedHash`. */
+export async function copyAndHash(sourcePath: string, targetPath: string, expectedHash?: string): Promise<Content> {
+  const partPath = targetPath + PART_SUFFIX;
   const target = await open(partPath, "w", 0o600);
   try {
-    const content = await readChunks(from, async (chunk) => {
+    const content = await readChunks(sourcePath, async (chunk) => {
       for (let offset = 0; offset < chunk.byteLength;) offset += (await target.write(chunk, offset)).bytesWritten;
     });
     if (expectedHash !== undefined && content.hash !== expectedHash)
-      throw new ChangedContentError(`${from} does not match its expected hash`);
+      throw new ChangedContentError(`${sourcePath} does not match its expected hash`);
     await target.sync();
     await target.close();
-    await rename(partPath, to);
+    await rename(partPath, targetPath);
     return content;
   } catch (error) {
     await target.close().catch(() => undefined); // closed above

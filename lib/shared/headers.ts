@@ -18,13 +18,13 @@ export type RangeSelection = { kind: "unsatisfiable" } | { kind: "full" } | { ki
 
 /**
  * Parses a `Range` header for a file of `size` bytes. Supports a single range, which is all that media players request. For several ranges and
- * invalid headers the whole file is sent (RFC 9110, section 14.2).
+ * invalid headers, the full file is sent (RFC 9110, section 14.2).
  */
 export function parseRange(header: string, size: number): RangeSelection {
-  const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
-  if (first === "" && last === "") return { kind: "full" };
-  if (first !== "" && last !== "" && Number(last) < Number(first)) return { kind: "full" };
-  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
-  return start >= size || (first === "" && Number(last) === 0) ? { kind: "unsatisfiable" } : { kind: "range", start, end };
+  const [, firstByte = "", lastByte = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
+  if (firstByte === "" && lastByte === "") return { kind: "full" };
+  if (firstByte !== "" && lastByte !== "" && Number(lastByte) < Number(firstByte)) return { kind: "full" };
+  const start = firstByte === "" ? Math.max(0, size - Number(lastByte)) : Number(firstByte);
+  const end = firstByte === "" || lastByte === "" ? size - 1 : Math.min(Number(lastByte), size - 1);
+  return start >= size || (firstByte === "" && Number(lastByte) === 0) ? { kind: "unsatisfiable" } : { kind: "range", start, end };
 }

@@ -46,7 +46,7 @@ export type Feed = {
 export type FeedAdmission =
   { ok: true; owner: string; open(target: FeedTarget): Promise<Feed | undefined> } | { ok: false; error: ErrorResponse };
 
-export const feedEnds = {
+export const feedCloseCodes = {
   goingAway: 1001,
   notAllowed: 1008,
   tryLater: 1013,

@@ -70,8 +70,8 @@ export function readOrientation(bytes: Uint8Array): number | undefined {
   return isWebpWithExif ? undefined : 1;
 }
 
-function toText(bytes: Uint8Array, at: number, count: number): string {
-  return String.fromCharCode(...bytes.subarray(at, at + count));
+function toText(bytes: Uint8Array, offset: number, length: number): string {
+  return String.fromCharCode(...bytes.subarray(offset, offset + length));
 }
 
 const ORIENTATION_TAG = 0x0112;
@@ -79,13 +79,13 @@ const ORIENTATION_TAG = 0x0112;
 /** Reads the orientation of an EXIF block: 1 to 8, or 1 (upright) if it is absent. Never throws. */
 export function parseOrientation(tiff: Uint8Array): number {
   const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
-  const order = toText(tiff, 0, 2);
-  if ((order !== "II" && order !== "MM") || tiff.length < 8) return 1;
-  const isLittleEndian = order === "II";
-  const readShort = (at: number) => (at + 2 > tiff.length ? 0 : view.getUint16(at, isLittleEndian));
-  const start = view.getUint32(4, isLittleEndian);
-  for (let index = 0; index < Math.min(readShort(start), 500); index++) {
-    const entry = start + 2 + index * 12;
+  const byteOrder = toText(tiff, 0, 2);
+  if ((byteOrder !== "II" && byteOrder !== "MM") || tiff.length < 8) return 1;
+  const isLittleEndian = byteOrder === "II";
+  const readShort = (offset: number) => (offset + 2 > tiff.length ? 0 : view.getUint16(offset, isLittleEndian));
+  const directoryStart = view.getUint32(4, isLittleEndian);
+  for (let index = 0; index < Math.min(readShort(directoryStart), 500); index++) {
+    const entry = directoryStart + 2 + index * 12;
     if (readShort(entry) !== ORIENTATION_TAG) continue;
     const value = readShort(entry + 8);
     return value >= 1 && value <= 8 ? value : 1;

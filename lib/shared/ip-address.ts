@@ -1,4 +1,4 @@
-// IP addresses as texts. A text that is not exactly an address is in no network and not public. For servers.
+// Classifies IP addresses. A text that is not exactly an address is in no network and not public. For servers.
 
 import { BlockList, isIP } from "node:net";
 
@@ -14,8 +14,8 @@ export function getNetwork(text: string): string {
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
-  const [left, right] = [head, tail].map((part) => part.split(":").filter(Boolean));
-  const groups = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];
+  const [headGroups = [], tailGroups = []] = [head, tail].map((part) => part.split(":").filter(Boolean));
+  const groups = [...headGroups, ...new Array<string>(8 - headGroups.length - tailGroups.length).fill("0"), ...tailGroups];
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 

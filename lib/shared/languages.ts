@@ -20,7 +20,7 @@ function findAcceptedLanguage(header: string): Language | undefined {
     const language = findLanguage(tag.toLowerCase());
     return language && weight > 0 ? [{ language, weight }] : [];
   });
-  return preferences.sort((preference, other) => other.weight - preference.weight)[0]?.language;
+  return preferences.sort((a, b) => b.weight - a.weight)[0]?.language;
 }
 
 /** Ignores the region, because English readers prefer any English to Chinese, and vice versa. */

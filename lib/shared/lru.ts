@@ -30,9 +30,9 @@ export function createLru<K, V>({ max, getSize = () => 1 }: { max: number; getSi
       values.set(key, value);
       sizes.set(key, size);
       totalSize += size;
-      for (const oldest of values.keys()) {
+      for (const oldestKey of values.keys()) {
         if (totalSize <= max) break;
-        remove(oldest);
+        remove(oldestKey);
       }
     },
     delete: remove,

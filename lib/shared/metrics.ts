@@ -45,7 +45,7 @@ const gauges = {
   lightdesk_service_thumbnail_cache_bytes: { help: "Upper bound of the size of the service's thumbnail cache.", labels: [] },
   lightdesk_node_cache_bytes: { help: "Size of the node result cache at its last check.", labels: [] },
   lightdesk_blob_copies_bytes: { help: "Upper bound of the size of the local copies of bucket files.", labels: [] },
-  lightdesk_ready: { help: "1 where a part is ready, else 0.", labels: ["part"] },
+  lightdesk_ready: { help: "1 if the part is ready, otherwise 0.", labels: ["part"] },
 } as const satisfies Record<string, MetricDescription>;
 
 type Counters = typeof counters;
@@ -118,5 +118,5 @@ function setGauge(gauge: Gauge, label: string | undefined, metricValue: MetricVa
   if (label === undefined) gauge.remove();
   if (metricValue === undefined) return;
   if (typeof metricValue === "number") return gauge.set(metricValue);
-  for (const [value, number] of metricValue) if (label !== undefined) gauge.set({ [label]: value }, number);
+  for (const [labelValue, value] of metricValue) if (label !== undefined) gauge.set({ [label]: labelValue }, value);
 }

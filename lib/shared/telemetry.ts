@@ -9,8 +9,8 @@ const TELEMETRY_KEY = Symbol.for("lightdesk.telemetry");
 const DISABLED: Telemetry = {};
 
 export function getTelemetry(): Telemetry {
-  const current: Telemetry | undefined = Reflect.get(globalThis, TELEMETRY_KEY);
-  return current ?? DISABLED;
+  const telemetry: Telemetry | undefined = Reflect.get(globalThis, TELEMETRY_KEY);
+  return telemetry ?? DISABLED;
 }
 
 export function setTelemetry(telemetry: Telemetry | undefined): void {

@@ -1,4 +1,4 @@
-/** Stays unchanged, although its upper case is the letter I. */
+/** Case folding keeps this letter, although its upper case is I. */
 const DOTLESS_I = "ı";
 
 export function foldName(name: string): string {
@@ -83,11 +83,11 @@ const formatters = new Map<string, Intl.NumberFormat>();
 
 function getFormatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {
   const key = `${locale} ${unit} ${maximumFractionDigits}`;
-  const formatter = formatters.get(key);
-  if (formatter) return formatter;
+  const cachedFormatter = formatters.get(key);
+  if (cachedFormatter) return cachedFormatter;
   // The short form of a byte has no plural: "17 byte".
   const unitDisplay = unit === 0 ? "long" : "short";
-  const numberFormat = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay, maximumFractionDigits });
-  formatters.set(key, numberFormat);
-  return numberFormat;
+  const formatter = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay, maximumFractionDigits });
+  formatters.set(key, formatter);
+  return formatter;
 }

@@ -2,15 +2,15 @@
 
 import { type Readable } from "node:stream";
 
-/** `next` may still be pending when `onCancel` runs. An error of `next` becomes the stream's error. */
+/** `readChunk` may still be pending when `onCancel` runs. An error of `readChunk` becomes the stream's error. */
 export function toByteStream(
-  next: () => Promise<IteratorResult<Uint8Array, unknown> | ReadableStreamReadResult<Uint8Array>>,
+  readChunk: () => Promise<IteratorResult<Uint8Array, unknown> | ReadableStreamReadResult<Uint8Array>>,
   onCancel: (reason: unknown) => unknown,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const chunk = await next();
+        const chunk = await readChunk();
         if (chunk.done) controller.close();
         else controller.enqueue(chunk.value);
       },

@@ -9,7 +9,7 @@ type SampleIds = { job: string; picture: string };
 
 /** Each page with the element that shows that it has loaded. */
 const pages = [
-  { name: "the overview", path: () => "/", ready: "Newest pictures" },
+  { name: "the overview", path: () => "/", ready: "Newest images" },
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
   { name: "a job", path: ({ job }: SampleIds) => `/jobs/${job}`, ready: "Timeline" },
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },

@@ -56,7 +56,7 @@ test("runs an app made from an editor file on a phone and by a script", async ({
     expect(await runOnce(phone, 2)).not.toBe(image);
   });
   await test.step("offers an earlier picture again", async () => {
-    await phone.getByRole("button", { name: "From your pictures" }).tap();
+    await phone.getByRole("button", { name: "From your images" }).tap();
     const uploadedPictures = phone.getByRole("region", { name: "Uploaded by you" });
     // The masked picture has the same name as the original but is newer, so the original comes last.
     await uploadedPictures.getByRole("button", { name: photo.name }).last().tap();
@@ -136,7 +136,7 @@ async function createApp(page: Page, desk: Desk): Promise<string> {
   await page.getByRole("button", { name: /^Picture/ }).click();
   await page.getByLabel("Field type").selectOption("masked");
   await page.getByLabel("Available to").selectOption("members");
-  await page.getByRole("checkbox", { name: "All members who can only run apps" }).check();
+  await page.getByRole("checkbox", { name: "All app users" }).check();
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Create app" }).click();
   await expect(page.getByRole("heading", { name: "Negative" })).toBeVisible();

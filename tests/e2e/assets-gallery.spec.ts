@@ -145,7 +145,7 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await expect(panel.getByRole("link", { name: "eve", exact: true })).toHaveCount(0);
   await panel.getByRole("button", { name: "Remove tag odd" }).click();
   await expect(panel.getByRole("link", { name: "odd", exact: true })).toBeHidden();
-  await panel.getByRole("button", { name: "Find copies" }).click();
+  await panel.getByRole("button", { name: "Find duplicates" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
   await panel.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name", { exact: true }).first().fill("renamed.png");
@@ -207,6 +207,6 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await page.goto(listUrl);
   await tile(page, "wall_004.png").click();
   await expect(page).toHaveURL(/\/assets\/[0-9a-f-]{36}/);
-  await expect(page.getByRole("group", { name: /^Picture/ })).toBeVisible();
+  await expect(page.getByRole("group", { name: /^Image/ })).toBeVisible();
   await expectAccessible(page);
 });

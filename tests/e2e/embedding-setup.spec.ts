@@ -68,7 +68,7 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     );
     await visitor.goto(host.url);
     await expect(getHostLog(visitor)).toContainText('error {"reason":"console"}');
-    await expect(getEmbedFrame(visitor).getByText("The server’s log has the cause")).toBeVisible();
+    await expect(getEmbedFrame(visitor).getByText("The server's log has the cause")).toBeVisible();
     await context.unroute("**/api/embed/tickets");
   });
 

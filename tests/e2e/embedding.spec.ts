@@ -83,9 +83,9 @@ test("lets a visitor work in a host page without a console session", async ({ si
     await expect(newTab.getByRole("link", { name: "Sign in" })).toHaveAttribute("href", new RegExp(`^/jobs/${job}`));
     await newTab.close();
     await desk.signIn(context);
-    const consolePage = await openInNewTab(context, clickLink, new RegExp(`^${desk.url}/jobs/${job}`));
-    await expect(consolePage.getByRole("heading", { name: "Timeline" })).toBeVisible();
-    await consolePage.close();
+    const createConsolePage = await openInNewTab(context, clickLink, new RegExp(`^${desk.url}/jobs/${job}`));
+    await expect(createConsolePage.getByRole("heading", { name: "Timeline" })).toBeVisible();
+    await createConsolePage.close();
   });
 
   await test.step("downloads a picture, which a new tab couldn't show without a session", async () => {

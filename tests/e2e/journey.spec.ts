@@ -17,14 +17,14 @@ test("runs a workflow with a photo on another service and shows its progress", a
   await test.step("shows the bundled photo in the node that loads it", async () => {
     await goTo(page, "Run a workflow");
     await dropFile(page.getByText("Drop a workflow file here"), readSample("02-poster-from-photo"));
-    await expectPicture(page, "Picture of Photo");
-    await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
+    await expectPicture(page, "Image of Photo");
+    await expect(page.getByLabel("Image name")).toHaveValue("photo.png");
   });
 
   await test.step("replaces the photo with the user's own", async () => {
-    await dropFile(page.getByRole("img", { name: "Picture of Photo" }), await createPhoto({ r: 200, g: 40, b: 40 }));
+    await dropFile(page.getByRole("img", { name: "Image of Photo" }), await createPhoto({ r: 200, g: 40, b: 40 }));
     await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
-    await expectPicture(page, "Picture of Photo");
+    await expectPicture(page, "Image of Photo");
   });
 
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -44,7 +44,7 @@ test("runs a workflow with a photo on another service and shows its progress", a
     await expect(page.getByText("Waiting in the queue")).toBeVisible();
     await cancelJob(page.request, desk, blockingJobId);
     await expect(page.getByText(/nodes done/)).toBeVisible();
-    await expect(page.getByText(/now Second wait/)).toBeVisible();
+    await expect(page.getByText(/running Second wait/)).toBeVisible();
     await expect(page.getByRole("progressbar", { name: "Job progress" })).toBeVisible();
     await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
     await waitForState(page.request, desk, blockingJobId, "cancelled");

@@ -85,8 +85,8 @@ test("uploads and downloads files, masks and user data of a local server byte fo
 
   await page.goto(`${desk.url}/run?connection=${connection}`);
   await dropFile(page.getByText("Drop a workflow file here"), readSample("02-poster-from-photo"));
-  await dropFile(page.getByRole("img", { name: "Picture of Photo" }), picture);
-  const nameField = page.getByRole("textbox", { name: "Picture name" });
+  await dropFile(page.getByRole("img", { name: "Image of Photo" }), picture);
+  const nameField = page.getByRole("textbox", { name: "Image name" });
   await expect(nameField).toHaveValue(picture.name);
   expect(sha256(files.pictures.get(`input/${picture.name}`) ?? Buffer.alloc(0))).toBe(sha256(picture.bytes));
   await page.getByRole("button", { name: "Draw a mask" }).click();

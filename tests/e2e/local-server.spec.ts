@@ -29,11 +29,11 @@ test("lists jobs of a server without /api/jobs and hides assets", async ({ signe
   await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
   await expect(page.getByText("belongs to somebody else")).toBeHidden();
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service doesn't support this action");
   await expect(page.locator("[data-freshness]")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeHidden();
   await page.goto(`${desk.url}/?connection=${connection}`);
-  await expect(page.getByRole("heading", { name: "Newest pictures" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Newest images" })).toBeVisible();
   await expect(page.getByRole("main").locator("a[href^='/assets']")).toHaveCount(0);
   await server.close();
 });
@@ -49,7 +49,7 @@ test("uploads a sample's missing picture and reports a failed upload", async ({ 
     await page.getByRole("button", { name: "Run Poster from a photo" }).click();
   };
   await runSample();
-  const errorMessage = page.getByText("photo.png could not be uploaded.");
+  const errorMessage = page.getByText("Couldn't upload photo.png.");
   await expect(errorMessage).toBeVisible();
   await expect(page.getByText("disk full")).toBeVisible();
   await expectAccessible(page);

@@ -25,7 +25,7 @@ test("lets a member join by link, and reports a lower role and a removal on open
   await test.step("lets the owner withdraw an invitation to a wrong address", async () => {
     const invitation = await invite(page, desk, "wrong@example.com", "viewer");
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
-    await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
+    await page.getByRole("button", { name: "Withdraw the invitation for wrong@example.com" }).click();
     await expect(page.getByText("No open invitations.")).toBeVisible();
     const invitationPage = await (await browser.newContext()).newPage();
     await invitationPage.goto(invitation);
@@ -35,11 +35,11 @@ test("lets a member join by link, and reports a lower role and a removal on open
 
   await test.step("lets the owner change a member to a lower role", async () => {
     await page.getByRole("button", { name: "Change role: Alan Admin" }).click();
-    const dialog = page.getByRole("dialog", { name: "Change the role of Alan Admin" });
+    const dialog = page.getByRole("dialog", { name: "Change Alan Admin's role" });
     await expect(dialog.getByRole("radio", { name: /owner/ })).toHaveCount(0);
     await dialog.getByRole("radio", { name: /^operator/ }).check();
     await dialog.getByRole("button", { name: "Change role" }).click();
-    await expect(page.getByText("Alan Admin is now operator")).toBeVisible();
+    await expect(page.getByText("Alan Admin now has the role operator")).toBeVisible();
     await expect(getMemberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
   });
 

@@ -54,7 +54,7 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
     await acme.stop();
     await page.getByLabel("Email").fill(owner.email);
     await page.getByRole("button", { name: "Continue with Acme" }).click();
-    await expect(page.getByText("Acme cannot be reached")).toBeVisible();
+    await expect(page.getByText("Couldn't reach Acme")).toBeVisible();
     await expect(page.getByLabel("Email")).toHaveValue(owner.email);
     await page.getByLabel("Password").fill(owner.password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();

@@ -50,13 +50,13 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
   await test.step("has no violations in the viewer and its comparison", async () => {
     await clickButton(page, "Slideshow");
     const viewer = page.getByRole("dialog").first();
-    await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
+    await expect(viewer.getByRole("group", { name: /^Image: drag/ })).toBeVisible();
     await expectAccessibleInBothThemes(page);
     await viewer.getByRole("button", { name: "Mark for comparison" }).click();
     await viewer.getByRole("button", { name: "Next" }).click();
     await viewer.getByRole("button", { name: "Mark for comparison" }).click();
     await viewer.getByRole("button", { name: "Compare 2" }).click();
-    await expect(page.getByRole("dialog", { name: "Comparing 2 pictures" })).toBeVisible();
+    await expect(page.getByRole("dialog", { name: "Comparing 2 images" })).toBeVisible();
     await expectAccessibleInBothThemes(page);
   });
 

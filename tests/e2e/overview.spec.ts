@@ -63,7 +63,7 @@ test("sets up an owner by link and runs a sample once when it is double-clicked"
   });
   await test.step("opens the overview first on later visits", async () => {
     await page.goto(freshDesk.url);
-    await expectImageLoaded(getRegion(page, "Newest pictures").locator(`[data-job="${id}"] img`));
+    await expectImageLoaded(getRegion(page, "Newest images").locator(`[data-job="${id}"] img`));
   });
   await test.step("offers sign-in when the set-up link was already used", async () => {
     await page.goto(`${freshDesk.url}/nowhere`);
@@ -116,7 +116,7 @@ test("shows jobs, pictures, actions and runs, and only what a viewer may use", a
     const runs = getRegion(page, "Running now");
     await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
     await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
-    await expect(runs.getByText("1 waiting")).toBeVisible();
+    await expect(runs.getByText("1 pending")).toBeVisible();
     expect(await getJobIds(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
   });
   await test.step("shows failed jobs with reason and link", async () => {
@@ -127,7 +127,7 @@ test("shows jobs, pictures, actions and runs, and only what a viewer may use", a
     await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
   });
   await test.step("shows the newest pictures of completed jobs", async () => {
-    const pictures = getRegion(page, "Newest pictures");
+    const pictures = getRegion(page, "Newest images");
     const completed = await listJobs(page.request, desk, { status: "completed" });
     expect(await getJobIds(pictures)).toEqual(completed);
     await expectImagesLoaded(pictures.locator("img"), completed.length);
@@ -166,7 +166,7 @@ test("shows jobs, pictures, actions and runs, and only what a viewer may use", a
   await expect(getRegion(page, "Running now").getByText("Nothing is running.")).toBeVisible();
   await test.step("hides Run and the team's actions from a viewer", async () => {
     await viewerPage.reload();
-    await expect(getRegion(viewerPage, "Newest pictures")).toBeVisible();
+    await expect(getRegion(viewerPage, "Newest images")).toBeVisible();
     await expect(getRegion(viewerPage, "Team activity")).toHaveCount(0);
     await expect(viewerPage.getByRole("main").getByRole("link", { name: "Run a workflow" })).toHaveCount(0);
     expect(viewerRequests.filter((path) => path.startsWith("/api/console/audit"))).toEqual([]);

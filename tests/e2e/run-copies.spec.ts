@@ -21,7 +21,7 @@ test("runs copies over a range, labels them in Jobs and cancels waiting ones", a
   await expectAccessible(page);
 
   const jobs = (await page.getByRole("link", { name: "Open in Jobs" }).getAttribute("href")) ?? "";
-  await page.getByRole("button", { name: "Cancel waiting" }).click();
+  await page.getByRole("button", { name: "Cancel pending" }).click();
   await page.goto(desk.url + jobs);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
   // Another test may have run a similar workflow, which is listed here too.
@@ -37,7 +37,7 @@ test("uses an asset in a run, links graph nodes to fields and confirms a replace
   const { assets }: { assets: { id: string; asset_hash: string }[] } = await response.json();
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Picture name" });
+  const name = page.getByRole("textbox", { name: "Image name" });
   // The focused field shows the name that is sent.
   await name.focus();
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);

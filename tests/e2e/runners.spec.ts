@@ -59,7 +59,7 @@ test("adds a runner, runs a job on it and keeps jobs waiting while it is paused"
     expect(receivedGraph["2"]?.inputs.prompt).toBe("a red house");
 
     await page.goto(`${desk.url}/jobs/${job}`);
-    await expect(page.getByText("now LoadModel", { exact: false })).toBeVisible();
+    await expect(page.getByText("running LoadModel", { exact: false })).toBeVisible();
     server.release();
     await expect(page.getByRole("definition").filter({ hasText: RUNNER_LABEL })).toBeVisible();
     await expect(page.getByRole("region", { name: "Outputs" }).getByRole("img").first()).toHaveJSProperty("complete", true);

@@ -81,12 +81,12 @@ test("shows who ran each job, usage by member and jobs on personal connections",
 
   await test.step("grants the owner access to a member's jobs and informs the member", async () => {
     await page.goto(`${desk.url}/settings`);
-    const card = page.getByRole("region", { name: "Connections of members" });
+    const card = page.getByRole("region", { name: "Members' connections" });
     await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();
     await expect(page.getByText("Grace's cloud")).toHaveCount(0);
     await card.getByRole("button", { name: `Manage access: ${grace.name}` }).click();
-    const dialog = page.getByRole("dialog", { name: `Access to the jobs of ${grace.name}` });
-    await expect(dialog.getByText("but change nothing")).toBeVisible();
+    const dialog = page.getByRole("dialog", { name: `Access to ${grace.name}'s jobs` });
+    await expect(dialog.getByText("but can't change anything")).toBeVisible();
     await expectAccessibleInBothThemes(page);
     await dialog.getByRole("checkbox", { name: /Ada Owner/ }).check();
     await dialog.getByRole("button", { name: "Save" }).click();

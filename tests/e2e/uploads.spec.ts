@@ -80,7 +80,7 @@ test("downloads from a URL through the service and never shows its token", async
     await page.getByLabel("URLs, one per line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
     const list = page.getByRole("list", { name: "Files at these URLs" });
     await expect(list.getByText("3 MB")).toBeVisible();
-    await expect(list.getByText(/The service can't download from this address/)).toBeVisible();
+    await expect(list.getByText(/The service can't download from this URL/)).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Download 1 file" }).click();
     await expect(getTray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();

@@ -1,5 +1,5 @@
 import { getTranslations } from "next-intl/server";
-import { AuthShell, BroadcastConfirmed } from "@/components/auth/auth-shell";
+import { AuthShell, BroadcastConfirmation } from "@/components/auth/auth-shell";
 import { openPage } from "@/lib/server/bff/open-page";
 import { createPageTitle } from "@/lib/server/i18n/messages";
 
@@ -13,7 +13,7 @@ export default async function ConfirmedPage() {
   const frame = await getTranslations("frame");
   return (
     <AuthShell product={frame("product")} title={t("title")} text={t("text")}>
-      <BroadcastConfirmed />
+      <BroadcastConfirmation />
     </AuthShell>
   );
 }

@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
-import { OrPassword, ProviderButtons } from "@/components/auth/sign-in-form";
+import { PasswordDivider, ProviderButtons } from "@/components/auth/sign-in-form";
 import { InvitationForm, InvitationRefusal } from "@/components/auth/sign-up-forms";
 import { PageMessages } from "@/components/frame/page-header";
 import { readInvitation } from "@/lib/server/auth/members";
@@ -40,7 +40,7 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
           }
         >
           {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} token={tokenParam} />}
-          {!invitation.resets && providers.length > 0 && password ? <OrPassword /> : null}
+          {!invitation.resets && providers.length > 0 && password ? <PasswordDivider /> : null}
           {invitation.resets || password ? (
             <InvitationForm token={tokenParam} email={invitation.email} isPasswordReset={invitation.resets} />
           ) : null}

@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
-import { OrPassword, ProviderButtons, SignInForm } from "@/components/auth/sign-in-form";
+import { PasswordDivider, ProviderButtons, SignInForm } from "@/components/auth/sign-in-form";
 import { ProviderRefusal } from "@/components/frame/account/sign-in-fields";
 import { PageMessages } from "@/components/frame/page-header";
 import { FailureNotice } from "@/components/ui/empty-state";
@@ -46,7 +46,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
       <AuthShell product={frame("product")} title={t("title")}>
         {reason && provider ? <ProviderRefusal reason={reason} provider={provider.label} actions={backLink} /> : null}
         {providers.length > 0 && !isSignedIn ? <ProviderButtons providers={providers} /> : null}
-        {providers.length > 0 && password && !isSignedIn ? <OrPassword /> : null}
+        {providers.length > 0 && password && !isSignedIn ? <PasswordDivider /> : null}
         {password && !isSignedIn ? <SignInForm /> : null}
       </AuthShell>
     </PageMessages>

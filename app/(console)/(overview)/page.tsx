@@ -6,7 +6,7 @@ import { hasRole } from "@/lib/contract/members/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getRoleForConnection } from "@/lib/server/connections/access";
 import { createPageTitle, messagesByLanguage, pickMessages } from "@/lib/server/i18n/messages";
-import { hasRunJobs, listJobs } from "@/lib/server/queries/jobs";
+import { hasSubmittedJobs, listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 import { withRequestTime } from "../console-page";
@@ -20,7 +20,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   const { connection } = await searchParams;
   const isAdmin = hasRole(context.viewer.role, "admin");
   const connectionParam = typeof connection === "string" ? connection : undefined;
-  const jobs = listJobs(context, { ...newestFirst, limit: 1 }, connectionParam);
+  const pendingJobs = listJobs(context, { ...newestFirst, limit: 1 }, connectionParam);
   const readJobs = (name: OverviewList) =>
     withRequestTime(listJobs(context, { ...newestFirst, ...listQueries[name] }, connectionParam), toOverviewJobs);
   return (
@@ -29,8 +29,10 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
         canRun={context.viewer.can("operator", await getRoleForConnection(context, connectionParam))}
         canManage={isAdmin}
         runners={isAdmin ? withRequestTime(listRunners(context.composition).then(ok), getUnavailableRunners) : undefined}
-        total={withRequestTime(jobs, ({ pagination }) => pagination.total)}
-        hasRunJobs={jobs.then((result) => result.ok && result.value.pagination.total === 0 && hasRunJobs(context, connectionParam))}
+        total={withRequestTime(pendingJobs, ({ pagination }) => pagination.total)}
+        hasSubmittedJobs={pendingJobs.then(
+          (result) => result.ok && result.value.pagination.total === 0 && hasSubmittedJobs(context, connectionParam),
+        )}
         jobLists={{ running: readJobs("running"), failed: readJobs("failed"), pictures: readJobs("pictures") }}
       />
     </PageMessages>

@@ -1,5 +1,5 @@
 import { Suspense } from "react";
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { AppsScreen } from "@/components/apps/apps-screen";
 import { APPS_PAGE_SIZE, appsParams } from "@/components/apps/apps-urls";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
@@ -12,7 +12,7 @@ import { toSearchParams } from "../params";
 
 export const generateMetadata = createPageTitle("apps.title");
 
-export default consolePage(["apps"], (context, { search, connection }) => {
+export default createConsolePage(["apps"], (context, { search, connection }) => {
   const { query, ignored } = parseSearch(appsParams, toSearchParams(search));
   const { tag, ...listQuery } = query;
   const apps = withRequestTime(

@@ -8,7 +8,7 @@ import { openPage } from "@/lib/server/bff/open-page";
 import { createPageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { withRequestTime } from "../console-page";
-import { getTextParam, openDefaultView, parseAssetsQuery, toFirstQuery } from "../params";
+import { getTextParam, parseAssetsQuery, redirectToDefaultView, toFirstQuery } from "../params";
 
 export const generateMetadata = createPageTitle("assets.title");
 
@@ -18,7 +18,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   const { query: listQuery, look, ignored } = parseAssetsQuery(params);
   const query = toFirstQuery(listQuery, look);
   const connection = getTextParam(params, "connection");
-  const view = await openDefaultView(context, "assets", params);
+  const view = await redirectToDefaultView(context, "assets", params);
   const assets = withRequestTime(listAssets(context, query, connection), toAssetPage);
   return (
     <PageMessages messages={await pickMessages("assets", "savedViews", "viewer", "sharing")}>

@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { FilesScreen } from "@/components/files/files-screen";
 import { filesParams, toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
@@ -10,9 +10,9 @@ import { getTextParam, toSearchParams } from "../params";
 
 export const generateMetadata = createPageTitle("files.title");
 
-export default consolePage(["files"], (context, { search, connection }) => {
+export default createConsolePage(["files"], (context, { search, connection }) => {
   const { query, ignored } = parseSearch(filesParams, toSearchParams(search));
-  const listing = new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(connection && { connection }) });
+  const listParams = new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(connection && { connection }) });
   return (
     <>
       <IgnoredValues list={ignored} />
@@ -21,7 +21,7 @@ export default consolePage(["files"], (context, { search, connection }) => {
         query={query}
         openedPath={getTextParam(search, "file")}
         canChange={context.viewer.can("operator")}
-        files={withRequestTime(listFiles(context, listing), (files) => toFilesView(files, query))}
+        files={withRequestTime(listFiles(context, listParams), (files) => toFilesView(files, query))}
       />
     </>
   );

@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
 import { type RunSource } from "@/components/run/workflow/run-sources";
@@ -6,7 +6,7 @@ import { createPageTitle } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = createPageTitle("run.title");
 
-export default consolePage(["run", "acts", "samples", "graph", "masks", "viewer"], ({ viewer: { memberId, can } }, { search }) => (
+export default createConsolePage(["run", "acts", "samples", "graph", "masks", "viewer"], ({ viewer: { memberId, can } }, { search }) => (
   <RunScreen memberId={memberId} source={toRunSource(search)} canRun={can("operator")} />
 ));
 

@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/connection-views";
 import { createPageTitle } from "@/lib/server/i18n/messages";
@@ -6,7 +6,7 @@ import { listMembers } from "@/lib/server/queries/members";
 
 export const generateMetadata = createPageTitle("settings.title");
 
-export default consolePage(["settings"], (context) => (
+export default createConsolePage(["settings"], (context) => (
   <ConnectionsScreen
     connections={listConnectionViews(context)}
     canChangeShared={context.viewer.can("admin")}

@@ -14,14 +14,14 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   const params = await searchParams;
   const host = await findCurrentEmbedHost();
   if (!host) return notFound();
-  const from = getTextParam(params, "from") ?? "/";
-  if ((isEmbedUrl(from) || isFileUrl(from)) && (await isOpenedInOwnTab())) redirect(from);
+  const returnPath = getTextParam(params, "from") ?? "/";
+  if ((isEmbedUrl(returnPath) || isFileUrl(returnPath)) && (await isOpenedInOwnTab())) redirect(returnPath);
   const origin = getTextParam(params, "origin");
   return (
     <PageMessages messages={await pickMessages("embedding")}>
       <StartScreen
         origins={host.origins.includes(origin ?? "") ? [origin ?? ""] : host.origins}
-        from={from}
+        from={returnPath}
         endReason={endReasons.find((reason) => reason === params.ended)}
       />
     </PageMessages>

@@ -61,7 +61,7 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
             </CheckList>
           </div>
           <MemberList
-            chosen={access.members}
+            selectedIds={access.members}
             connection={connection}
             onChange={(members) => onChange({ access: { ...access, members } })}
           />
@@ -78,10 +78,13 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
                   {...control}
                   integer={name !== "picturePixels"}
                   value={value === undefined ? undefined : value / unitSize}
-                  onChange={(next) => {
+                  onChange={(newValue) => {
                     const { [name]: _, ...otherLimits } = limits;
                     onChange({
-                      limits: typeof next === "number" && next > 0 ? { ...otherLimits, [name]: Math.round(next * unitSize) } : otherLimits,
+                      limits:
+                        typeof newValue === "number" && newValue > 0
+                          ? { ...otherLimits, [name]: Math.round(newValue * unitSize) }
+                          : otherLimits,
                     });
                   }}
                 />
@@ -94,25 +97,25 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
   );
 }
 
-type MemberListProps = { chosen: readonly string[]; connection?: string; onChange: (members: string[]) => void };
+type MemberListProps = { selectedIds: readonly string[]; connection?: string; onChange: (members: string[]) => void };
 
 /** Lists the members who can use the connection. */
-function MemberList({ chosen, connection, onChange }: MemberListProps) {
+function MemberList({ selectedIds, connection, onChange }: MemberListProps) {
   const t = useTranslations("apps.make.access");
   const getRoleName = useTranslations("frame.member.role");
   const path = withQuery("/api/apps/people", { connection });
   const { data, error, mutate } = useRead(path, () => callApi<{ people: AppMember[] }>(path));
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   const members = data?.people ?? [];
-  // Keeps chosen members who currently can't use the connection.
-  const unlistedIds = chosen.filter((id) => !members.some((member) => member.id === id));
+  // Keeps selected members who currently can't use the connection.
+  const unlistedIds = selectedIds.filter((id) => !members.some((member) => member.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">
       {data ? null : <Skeleton className="my-1 h-6" />}
       <CheckList
         options={members}
-        selected={members.filter(({ id }) => chosen.includes(id))}
-        onChange={(selected) => onChange([...unlistedIds, ...selected.map(({ id }) => id)])}
+        selected={members.filter(({ id }) => selectedIds.includes(id))}
+        onChange={(selectedMembers) => onChange([...unlistedIds, ...selectedMembers.map(({ id }) => id)])}
       >
         {({ name, role }) => (
           <>

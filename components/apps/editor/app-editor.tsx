@@ -44,7 +44,7 @@ export function EditAppScreen({ id }: { id: string }) {
 function AppEditor({ source }: { source: EditorSource }) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
-  const apps = useTranslations("apps");
+  const tApps = useTranslations("apps");
   const router = useRouter();
   if (source.kind === "ready") return <AppEditorForm key={source.draft.version ?? 0} {...source} />;
   return (
@@ -67,7 +67,7 @@ function AppEditor({ source }: { source: EditorSource }) {
           text={t("nothingText")}
           action={
             <ButtonLink href={withQuery("/run", { connection: connectionParam })} tone="primary">
-              {apps("openRun")}
+              {tApps("openRun")}
             </ButtonLink>
           }
         />
@@ -78,12 +78,12 @@ function AppEditor({ source }: { source: EditorSource }) {
 
 function Header({ title, children }: { title: string; children?: ReactNode }) {
   const connectionParam = useConnectionParam();
-  const apps = useTranslations("apps");
+  const tApps = useTranslations("apps");
   return (
     <PageHeader
       trail={
         <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">
-          {apps("title")} /
+          {tApps("title")} /
         </Link>
       }
       title={<span className="block max-w-[36ch] truncate max-sm:max-w-[16ch]">{title}</span>}
@@ -99,8 +99,8 @@ function AppEditorForm({ draft: initialDraft, unsupported = [], app, catalogue }
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
   const router = useRouter();
-  const currentId = useConnection()?.id;
-  const connection = app?.connectionId ?? currentId;
+  const currentConnectionId = useConnection()?.id;
+  const connection = app?.connectionId ?? currentConnectionId;
   const [draft, setDraft] = useState(initialDraft);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -257,7 +257,7 @@ function Preview({ app, definition, connection }: PreviewProps) {
           problems={[]}
           picture={picture}
           onChange={(name, value) =>
-            setPreviewValues(({ [name]: _, ...remaining }) => (value === undefined ? remaining : { ...remaining, [name]: value }))
+            setPreviewValues(({ [name]: _, ...otherValues }) => (value === undefined ? otherValues : { ...otherValues, [name]: value }))
           }
           onRunning={() => undefined}
         />

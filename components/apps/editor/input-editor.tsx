@@ -21,9 +21,9 @@ export function InputEditor({ input, defaultValue, suggestedControl, groups, onC
   const listId = useId();
   const { control } = input;
   const update = (change: Partial<AppInput>) => onChange({ ...input, ...change });
-  const changeControl = (next: AppControl) => {
-    const keepIfValid = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
-    update({ control: next, default: keepIfValid(input.default), example: keepIfValid(input.example) });
+  const changeControl = (newControl: AppControl) => {
+    const keepIfValid = (value: AppValue | undefined) => (checkValue({ ...input, control: newControl }, value).ok ? value : undefined);
+    update({ control: newControl, default: keepIfValid(input.default), example: keepIfValid(input.example) });
   };
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   return (
@@ -45,9 +45,9 @@ export function InputEditor({ input, defaultValue, suggestedControl, groups, onC
         }}
       >
         <Options
-          of={[...new Set<ControlVariant>([...getVariants(suggestedControl), getVariant(control)])].map((look) => [
-            look,
-            t(`looks.${look}`),
+          of={[...new Set<ControlVariant>([...getVariants(suggestedControl), getVariant(control)])].map((variant) => [
+            variant,
+            t(`looks.${variant}`),
           ])}
         />
       </SelectField>
@@ -83,7 +83,7 @@ export function InputEditor({ input, defaultValue, suggestedControl, groups, onC
         className="font-mono text-sm"
       />
       {control.kind === "number" || control.kind === "seed" ? (
-        <Range control={control} onChange={(next) => update({ control: next })} />
+        <Range control={control} onChange={(newControl) => update({ control: newControl })} />
       ) : null}
       {control.kind === "choice" ? (
         <div className="sm:col-span-2">
@@ -125,7 +125,7 @@ type RangeControl = Extract<AppControl, { kind: "number" | "seed" }>;
 
 function Range({ control, onChange }: { control: RangeControl; onChange: (control: RangeControl) => void }) {
   const t = useTranslations("apps.make.input");
-  const integer = control.kind === "seed" || control.isWhole;
+  const isInteger = control.kind === "seed" || control.isWhole;
   const properties = control.kind === "number" ? (["min", "max", "step"] as const) : (["min", "max"] as const);
   return (
     <div role="group" aria-label={t("range")} className="flex flex-wrap gap-3 sm:col-span-2">
@@ -135,11 +135,11 @@ function Range({ control, onChange }: { control: RangeControl; onChange: (contro
             <NumberControl
               {...field}
               value={property === "step" ? control.kind === "number" && control.step : control[property]}
-              integer={integer}
+              integer={isInteger}
               onChange={(value) => {
-                const { [property]: _, ...remaining }: RangeControl & { step?: number } = control;
+                const { [property]: _, ...otherProperties }: RangeControl & { step?: number } = control;
                 const isNumber = typeof value === "number" || (typeof value === "bigint" && property !== "step");
-                onChange(isNumber ? { ...remaining, [property]: value } : remaining);
+                onChange(isNumber ? { ...otherProperties, [property]: value } : otherProperties);
               }}
               className="w-32"
             />
@@ -214,7 +214,7 @@ function ValueField({ label, hint, control, value, placeholder, onChange }: Valu
           nodeTitle={label}
           picture={noPictures}
           onRunning={() => undefined}
-          onChange={(next) => onChange(toAppValue(next))}
+          onChange={(newValue) => onChange(toAppValue(newValue))}
         />
       )}
     </FormField>

@@ -26,7 +26,7 @@ type InputsCardProps = {
 export function InputsCard({ definition: { graph, inputs }, catalogue, unsupported, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
   const [openInput, setOpenInput] = useState<string>();
-  const toKey = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
+  const toInputKey = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
   function move(index: number, offset: number) {
     const reorderedInputs = [...inputs];
     const [movedInput] = reorderedInputs.splice(index, 1);
@@ -44,12 +44,12 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
       {inputs.length > 0 ? (
         <ol className="flex flex-col rounded-md border border-line">
           {inputs.map((input, index) => (
-            <li key={toKey(input)} className="border-b border-line last:border-b-0">
+            <li key={toInputKey(input)} className="border-b border-line last:border-b-0">
               <div className="flex min-h-[40px] items-center gap-1 px-2.5 py-1">
                 <button
                   type="button"
-                  aria-expanded={openInput === toKey(input)}
-                  onClick={() => setOpenInput(openInput === toKey(input) ? undefined : toKey(input))}
+                  aria-expanded={openInput === toInputKey(input)}
+                  onClick={() => setOpenInput(openInput === toInputKey(input) ? undefined : toInputKey(input))}
                   className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2 text-left"
                 >
                   <span className="truncate font-medium">{input.label}</span>
@@ -79,7 +79,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
                   onClick={() => onChange(inputs.filter((item) => item !== input))}
                 />
               </div>
-              {openInput === toKey(input) ? (
+              {openInput === toInputKey(input) ? (
                 <InputEditor
                   input={input}
                   defaultValue={addDefault(input, graph).default}
@@ -98,7 +98,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, unsupport
         inputs={inputs}
         onAdd={(newInput) => {
           onChange([...inputs, newInput]);
-          setOpenInput(toKey(newInput));
+          setOpenInput(toInputKey(newInput));
         }}
       />
     </Card>
@@ -195,26 +195,26 @@ export function OutputsCard({ definition: { graph, outputs }, catalogue, onChang
       <p className="text-ink-2">{t("text")}</p>
       <ul className="flex flex-col gap-1.5">
         {availableOutputs.map((item) => {
-          const chosenOutput = outputs.find(({ node }) => node === item.node);
+          const selectedOutput = outputs.find(({ node }) => node === item.node);
           return (
             <li key={item.node} className="flex min-h-[30px] flex-wrap items-center gap-2.5">
               <label className="flex min-w-0 flex-1 items-center gap-2">
                 <Checkbox
-                  checked={chosenOutput !== undefined}
+                  checked={selectedOutput !== undefined}
                   onChange={({ target }) =>
                     onChange(target.checked ? [...outputs, item] : outputs.filter(({ node }) => node !== item.node))
                   }
                 />
                 <span className="truncate">{item.label}</span>
               </label>
-              {chosenOutput ? (
+              {selectedOutput ? (
                 <Input
                   aria-label={t("label", { name: item.label })}
                   required
                   maxLength={80}
-                  value={chosenOutput.label}
+                  value={selectedOutput.label}
                   onChange={({ target }) =>
-                    onChange(outputs.map((output) => (output === chosenOutput ? { ...output, label: target.value } : output)))
+                    onChange(outputs.map((output) => (output === selectedOutput ? { ...output, label: target.value } : output)))
                   }
                   className="w-48"
                 />

@@ -93,28 +93,29 @@ const MAX_ATTEMPTS = 3;
 
 /** Reads the app and its workflow. Retries if a save in between makes their versions differ. */
 async function readApp(app: string, attempt = 1): Promise<Result<LoadedApp, ApiFailure>> {
-  const [view, workflow] = await Promise.all([
+  const [viewResult, workflowResult] = await Promise.all([
     callApi<{ app: AppView }>(getAppApiPath(app), { cache: "no-store" }),
     callApi<Workflow>(getAppApiPath(app, "workflow"), { cache: "no-store" }),
   ]);
-  if (!view.ok) return view;
-  if (!workflow.ok) return workflow;
-  if (view.value.app.version === workflow.value.version) return ok({ view: view.value.app, workflow: workflow.value });
+  if (!viewResult.ok) return viewResult;
+  if (!workflowResult.ok) return workflowResult;
+  const [view, workflow] = [viewResult.value.app, workflowResult.value];
+  if (view.version === workflow.version) return ok({ view, workflow });
   return attempt < MAX_ATTEMPTS ? readApp(app, attempt + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
 }
 
 /** An existing app with its workflow, read once when opened and never while it is edited. */
 export function useAppSource(app: string): EditorSource {
-  const [source, setSource] = useState<Result<LoadedApp, ApiFailure>>();
+  const [loadResult, setLoadResult] = useState<Result<LoadedApp, ApiFailure>>();
   const [attempts, setAttempts] = useState(0);
   useEffect(() => {
     let isUnmounted = false;
-    void readApp(app).then((result) => (isUnmounted ? undefined : setSource(result)));
+    void readApp(app).then((result) => (isUnmounted ? undefined : setLoadResult(result)));
     return () => {
       isUnmounted = true;
     };
   }, [app, attempts]);
-  const data = source?.ok ? source.value : undefined;
+  const data = loadResult?.ok ? loadResult.value : undefined;
   const { info: catalogue, isLoaded } = useCatalogue(data?.view.connectionId, data?.view.connectionId !== undefined);
   const draft = useMemo(() => {
     if (!data) return undefined;
@@ -124,6 +125,6 @@ export function useAppSource(app: string): EditorSource {
     const { version, ...definition } = workflow;
     return { definition, access: appAccess, limits, version };
   }, [data]);
-  if (source?.ok === false) return { kind: "failed", failure: source.failure, retry: () => setAttempts((current) => current + 1) };
+  if (loadResult?.ok === false) return { kind: "failed", failure: loadResult.failure, retry: () => setAttempts((current) => current + 1) };
   return data && draft && isLoaded ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

@@ -206,8 +206,8 @@ function BulkConfirm({ pendingAction, connectionId, onClose, onConfirm }: BulkCo
   if (!pendingAction) return null;
   const { action, selected } = pendingAction;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
-  const deletable = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
-  const immutableCount = selected.kind === "named" ? total - deletable.length : 0;
+  const deletableAssets = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
+  const immutableCount = selected.kind === "named" ? total - deletableAssets.length : 0;
   const count = Math.min(total - immutableCount, MAX_PER_ACTION);
   const title = t(`${action.kind}.title`, { count, tags: action.kind === "delete" ? "" : action.tags.join(", ") });
   return (
@@ -215,7 +215,7 @@ function BulkConfirm({ pendingAction, connectionId, onClose, onConfirm }: BulkCo
       <p>{t(`${action.kind}.text`)}</p>
       {action.kind === "delete" ? (
         <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
-          {deletable.slice(0, MAX_THUMBNAILS).map((asset) => (
+          {deletableAssets.slice(0, MAX_THUMBNAILS).map((asset) => (
             <li key={asset.id} title={asset.name}>
               <AssetThumbnail asset={asset} connection={connectionId} edge={128} alt={asset.name} isPlain eager />
             </li>
@@ -223,7 +223,7 @@ function BulkConfirm({ pendingAction, connectionId, onClose, onConfirm }: BulkCo
         </ul>
       ) : null}
       {action.kind === "delete" && count > MAX_THUMBNAILS ? (
-        <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_THUMBNAILS) })}</p>
+        <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletableAssets.length, MAX_THUMBNAILS) })}</p>
       ) : null}
       {action.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {immutableCount > 0 ? <p className="mt-2">{t("fixed", { count: immutableCount })}</p> : null}

@@ -109,17 +109,17 @@ export type Entry = {
 /** Parallel calls while the page is open. Each call waits if it is rate limited. */
 const MAX_CONCURRENT = 4;
 
-async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[], work: BulkCallContext): Promise<Entry[]> {
+async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[], context: BulkCallContext): Promise<Entry[]> {
   const immutableAssets = assets.filter(({ immutable }) => immutable);
   const mutableAssets = assets.filter(({ immutable }) => !immutable);
-  work.onProgress(immutableAssets.length);
+  context.onProgress(immutableAssets.length);
   async function runBatch(targets: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
     const results = await Promise.all(
       targets.map((asset) =>
         applyAction(
           asset.changedTags && assetAction.kind !== "delete" ? { ...assetAction, tags: asset.changedTags } : assetAction,
           asset.id,
-          work,
+          context,
         ),
       ),
     );
@@ -127,32 +127,32 @@ async function runAction(assetAction: AssetAction, assets: readonly AssetTarget[
   }
   const processedEntries = await runInBatches(
     mutableAssets,
-    work.isLeaving ? Math.max(1, mutableAssets.length) : MAX_CONCURRENT,
+    context.isLeaving ? Math.max(1, mutableAssets.length) : MAX_CONCURRENT,
     runBatch,
-    work,
+    context,
   );
-  const names = new Map(assets.map(({ id, name }) => [id, name]));
+  const namesById = new Map(assets.map(({ id, name }) => [id, name]));
   const immutableEntries = immutableAssets.map(({ id }): Entry => ({ id, outcome: "immutable" }));
-  return [...processedEntries, ...immutableEntries].map((entry) => ({ ...entry, name: names.get(entry.id) }));
+  return [...processedEntries, ...immutableEntries].map((entry) => ({ ...entry, name: namesById.get(entry.id) }));
 }
 
 type ActionResult = { entry: Entry; shouldStop: boolean };
 
-async function applyAction(assetAction: AssetAction, id: string, work: BulkCallContext): Promise<ActionResult> {
+async function applyAction(assetAction: AssetAction, id: string, context: BulkCallContext): Promise<ActionResult> {
   if (assetAction.kind === "delete") {
-    const result = await callWithRetry<unknown>(getAssetPath(id, work.connection), requests.remove, work);
+    const result = await callWithRetry<unknown>(getAssetPath(id, context.connection), requests.remove, context);
     return result.ok ? { entry: { id, outcome: "deleted" }, shouldStop: false } : toFailedResult(assetAction, id, result.failure);
   }
   const isAdding = assetAction.kind === "addTags";
   const init = isAdding ? requests.addTags(assetAction.tags) : requests.removeTags(assetAction.tags);
-  const result = await callWithRetry<TagsResponse>(getAssetPath(id, work.connection, "/tags"), init, work);
+  const result = await callWithRetry<TagsResponse>(getAssetPath(id, context.connection, "/tags"), init, context);
   if (!result.ok) return toFailedResult(assetAction, id, result.failure);
-  const { total_tags: allTags, added, removed, already_present: present, not_present: absent } = result.value;
+  const { total_tags: allTags, added, removed, already_present: presentTags, not_present: absentTags } = result.value;
   // Services may return only the full list of tags. Then the requested tags count as changed.
-  const isDetailed = added.length + removed.length + present.length + absent.length > 0;
+  const isDetailed = added.length + removed.length + presentTags.length + absentTags.length > 0;
   const changedTags = isDetailed ? (isAdding ? added : removed) : assetAction.tags;
   const outcome = isAdding ? (changedTags.length > 0 ? "tagged" : "hadIt") : changedTags.length > 0 ? "untagged" : "hadNot";
-  return { entry: { id, outcome, changedTags, unchangedTags: isAdding ? present : absent, allTags }, shouldStop: false };
+  return { entry: { id, outcome, changedTags, unchangedTags: isAdding ? presentTags : absentTags, allTags }, shouldStop: false };
 }
 
 function toFailedResult(assetAction: AssetAction, id: string, failure: ApiFailure): ActionResult {
@@ -194,7 +194,8 @@ function isRetryable({ outcome }: Entry): boolean {
 /** Summarizes the outcomes of many assets in one line. */
 export function useAssetSummary() {
   const t = useTranslations("assets.bulk");
-  return (entries: readonly Entry[]) => summarize(outcomes, entries, { getTone, getText: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly Entry[]) =>
+    summarize(outcomes, entries, { getTone, getText: (result) => t(`count.${result.outcome}`, result) });
 }
 
 type AssetLinesProps = {
@@ -217,8 +218,8 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       actions={bulk}
       getUndoableText={({ items }) => {
         const immutableCount = items.filter(({ immutable }) => immutable).length;
-        const undoable = t("undoable", { count: items.length - immutableCount });
-        return [undoable, !removesFiles && t("ask.onDisk"), immutableCount > 0 && t("ask.fixed", { count: immutableCount })]
+        const undoableText = t("undoable", { count: items.length - immutableCount });
+        return [undoableText, !removesFiles && t("ask.onDisk"), immutableCount > 0 && t("ask.fixed", { count: immutableCount })]
           .filter(Boolean)
           .join(" ");
       }}
@@ -229,14 +230,14 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       getFailureText={(failure) => formatFailure(errors, failure)}
       isRetryable={isRetryable}
       renderResultActions={({ action, entries }, dismiss) => {
-        const reverse = getReverseAction(action, entries);
-        if (!reverse || (reverse.action.kind === "removeTags" && !rights.can("tags.remove"))) return null;
+        const reverseRequest = getReverseAction(action, entries);
+        if (!reverseRequest || (reverseRequest.action.kind === "removeTags" && !rights.can("tags.remove"))) return null;
         return (
           <Button
             size="small"
             onClick={() => {
               dismiss();
-              void bulk.run(reverse);
+              void bulk.run(reverseRequest);
             }}
           >
             {common("undo")}
@@ -270,12 +271,12 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
 export const MAX_PER_ACTION = 100_000;
 
 /** Reads all assets of a query. Keeps only the fields that an action needs, since there may be many. */
-function readMatchingAssets(query: AssetsQuery, work: BulkCallContext) {
-  const getPath = (offset: number) => getAssetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
+function readMatchingAssets(query: AssetsQuery, context: BulkCallContext) {
+  const getPath = (offset: number) => getAssetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, context.connection);
   function parsePage(response: AssetsResponse) {
     const { assets, total, hasMore } = toAssetPage(response);
     const items = assets.map(({ id, name, immutable }): AssetTarget => ({ id, name, immutable }));
     return { items, rowCount: assets.length, total, hasMore };
   }
-  return readAllPages<AssetsResponse, AssetTarget>({ getPath, parsePage, maxItems: MAX_PER_ACTION }, work);
+  return readAllPages<AssetsResponse, AssetTarget>({ getPath, parsePage, maxItems: MAX_PER_ACTION }, context);
 }

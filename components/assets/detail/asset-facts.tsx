@@ -84,7 +84,7 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
       sizeBytes === undefined ? null : <span title={t("bytes", { count: sizeBytes })}>{formatBytes(sizeBytes, locale)}</span>,
     ],
     [t("type"), asset.mimeType],
-    [t("hash"), hash && <Copyable text={hash} displayText={shortHash(hash)} />],
+    [t("hash"), hash && <Copyable text={hash} displayText={abbreviateHash(hash)} />],
     [t("id"), <Copyable key="id" text={id} displayText={id} />],
     [t("link"), <CopyLink key="link" id={id} connection={connection ?? connectionId} />],
     [
@@ -99,7 +99,7 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
     ],
     [t("previewAddress"), previewUrl && <Copyable text={previewUrl} displayText={previewUrl} />],
     [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
-    [t("shared"), asset.isMutableReported && !asset.immutable ? t("mutable") : null],
+    [t("shared"), asset.isMutabilityReported && !asset.immutable ? t("mutable") : null],
   ];
   return (
     <>
@@ -181,9 +181,9 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
 /** "blake3:4be1…90cd": the beginning and the end. */
-function shortHash(hash: string): string {
-  const colon = hash.indexOf(":") + 1;
-  return hash.length - colon <= 12 ? hash : `${hash.slice(0, colon + 4)}…${hash.slice(-4)}`;
+function abbreviateHash(hash: string): string {
+  const digestStart = hash.indexOf(":") + 1;
+  return hash.length - digestStart <= 12 ? hash : `${hash.slice(0, digestStart + 4)}…${hash.slice(-4)}`;
 }
 
 type Lookup = "looking" | { result: SameContentResult } | { failure: ApiFailure };
@@ -217,14 +217,14 @@ function SameContent({ asset, connectionId, connection }: { asset: AssetView; co
       </span>
     );
   }
-  const { result: match } = lookup;
-  if (match.kind === "cannot") return <span role="status">{t("cannot")}</span>;
+  const { result } = lookup;
+  if (result.kind === "cannot") return <span role="status">{t("cannot")}</span>;
   return (
     <span role="status">
-      {t(match.kind, { count: match.assets.length })}
-      {match.assets.length > 0 ? (
+      {t(result.kind, { count: result.assets.length })}
+      {result.assets.length > 0 ? (
         <ul className="mt-1 flex flex-col gap-0.5">
-          {match.assets.slice(0, MAX_SHOWN_MATCHES).map(({ id, name }) => (
+          {result.assets.slice(0, MAX_SHOWN_MATCHES).map(({ id, name }) => (
             <li key={id} className="min-w-0 truncate">
               <Link
                 href={getAssetHref(id, connection)}
@@ -236,8 +236,8 @@ function SameContent({ asset, connectionId, connection }: { asset: AssetView; co
               </Link>
             </li>
           ))}
-          {match.assets.length > MAX_SHOWN_MATCHES ? (
-            <li className="text-ink-3">{t("more", { count: match.assets.length - MAX_SHOWN_MATCHES })}</li>
+          {result.assets.length > MAX_SHOWN_MATCHES ? (
+            <li className="text-ink-3">{t("more", { count: result.assets.length - MAX_SHOWN_MATCHES })}</li>
           ) : null}
         </ul>
       ) : null}
@@ -266,9 +266,9 @@ const sortedBySizeQuery = {
 export async function findSameContent(asset: AssetView, read: ReadSorted): Promise<Result<SameContentResult, ApiFailure>> {
   const { sizeBytes, hash } = asset;
   if (sizeBytes === undefined || hash === undefined) return ok({ kind: "cannot" });
-  const probe = await read({ offset: 0, limit: 1 });
-  if (!probe.ok) return probe;
-  const { total } = probe.value;
+  const firstPage = await read({ offset: 0, limit: 1 });
+  if (!firstPage.ok) return firstPage;
+  const { total } = firstPage.value;
   if (total === undefined) return ok({ kind: "cannot" });
   let [low, high] = [0, total];
   while (low < high && high - low > PAGE_SIZE / 2) {
@@ -294,10 +294,10 @@ async function findMatches(
   for (let offset = startOffset; offset < total; offset += PAGE_SIZE) {
     const page = await read({ offset, limit: PAGE_SIZE });
     if (!page.ok) return failed(page.failure);
-    const sameSize = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
-    for (const candidate of sameSize)
+    const sameSizeAssets = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
+    for (const candidate of sameSizeAssets)
       if (candidate.hash === asset.hash && candidate.id !== asset.id) assetsById.set(candidate.id, candidate);
-    comparedCount += sameSize.length;
+    comparedCount += sameSizeAssets.length;
     const isPastSize =
       page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPastSize) break;

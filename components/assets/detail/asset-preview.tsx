@@ -44,11 +44,11 @@ type AssetPreviewProps = {
 export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps) {
   const t = useTranslations("assets.details");
   const label = t("previewAlt", { name: asset.name });
-  const file = getAssetFileUrl(asset, connectionId);
-  const [brokenFile, setBrokenFile] = useState<string>();
-  const hasFiles = useServesFiles(connectionId, file);
-  const isBroken = brokenFile === file;
-  const markBroken = () => setBrokenFile(file);
+  const fileUrl = getAssetFileUrl(asset, connectionId);
+  const [brokenUrl, setBrokenUrl] = useState<string>();
+  const hasFiles = useServesFiles(connectionId, fileUrl);
+  const isBroken = brokenUrl === fileUrl;
+  const markBroken = () => setBrokenUrl(fileUrl);
   const thumbnail = <AssetThumbnail asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
   // A preview may come from another asset or URL, even if the service serves no files.
@@ -58,7 +58,9 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
     if (!isLarge) return thumbnail;
     if (!isBroken) {
       const poster = getAssetThumbnailUrl(asset, 512, { connection: connectionId });
-      return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={markBroken} />;
+      return (
+        <ZoomedPicture key={fileUrl} container="page" src={fileUrl} alt={label} poster={poster} initialSize={asset} onBroken={markBroken} />
+      );
     }
     return (
       <>
@@ -68,16 +70,16 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
     );
   }
   if (asset.sizeBytes === 0) return <FilePlaceholder asset={asset} />;
-  if (asset.kind === "text") return <TextPreview src={file} name={asset.name} />;
+  if (asset.kind === "text") return <TextPreview src={fileUrl} name={asset.name} />;
   if (asset.kind !== "audio" && asset.kind !== "video") return fallback;
-  const player = { kind: asset.kind, src: file, label, onBroken: markBroken };
+  const playerProps = { kind: asset.kind, src: fileUrl, label, onBroken: markBroken };
   if (asset.kind === "video" && !isBroken) {
-    return <Media key={file} {...player} className="aspect-[4/3] w-full rounded-sm bg-sunken" />;
+    return <Media key={fileUrl} {...playerProps} className="aspect-[4/3] w-full rounded-sm bg-sunken" />;
   }
   return (
     <>
       {thumbnail}
-      {isBroken ? <p className="mt-1.5 text-ink-3">{t("noPlay")}</p> : <Media key={file} {...player} className="mt-2 w-full" />}
+      {isBroken ? <p className="mt-1.5 text-ink-3">{t("noPlay")}</p> : <Media key={fileUrl} {...playerProps} className="mt-2 w-full" />}
     </>
   );
 }
@@ -123,18 +125,18 @@ const PREFIX_BYTES = [64 * 1024, 8 * 1024 ** 2];
 /** Returns the size in pixels from the loaded image, the metadata or, if `canFetch`, the file's first bytes. */
 function useImageSize(asset: AssetView, connectionId: string | undefined, canFetch: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
-  const file = getAssetFileUrl(asset, connectionId);
-  const loadedSize = useLoadedSize(file);
+  const fileUrl = getAssetFileUrl(asset, connectionId);
+  const loadedSize = useLoadedSize(fileUrl);
   const listedSize = width === undefined || height === undefined ? undefined : { width, height };
   const shouldFetch = canFetch && kind === "image" && sizeBytes !== 0 && !loadedSize && !listedSize && connectionId !== undefined;
-  const hasFiles = useServesFiles(shouldFetch ? connectionId : undefined, file);
-  const { data } = useSWRImmutable(shouldFetch && hasFiles ? ["picture.size", file] : null, () => readSize(file));
+  const hasFiles = useServesFiles(shouldFetch ? connectionId : undefined, fileUrl);
+  const { data } = useSWRImmutable(shouldFetch && hasFiles ? ["picture.size", fileUrl] : null, () => readSize(fileUrl));
   return loadedSize ?? listedSize ?? data;
 }
 
-async function readSize(file: string): Promise<Size | undefined> {
-  for (const bytes of PREFIX_BYTES) {
-    const firstBytesResult = await readBytes(file, bytes);
+async function readSize(fileUrl: string): Promise<Size | undefined> {
+  for (const prefixBytes of PREFIX_BYTES) {
+    const firstBytesResult = await readBytes(fileUrl, prefixBytes);
     const size = firstBytesResult.ok ? await readImageSize(firstBytesResult.value.bytes) : undefined;
     if (size || !firstBytesResult.ok || !isWebp(firstBytesResult.value.bytes)) return size;
   }
@@ -165,8 +167,8 @@ export function AssetSummary({ asset, connectionId, isFullImageVisible = false }
 /** Returns the extension, otherwise the subtype of the media type unless it is generic binary. */
 function getFormat(asset: AssetView): string | undefined {
   const { mimeType } = asset;
-  const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
-  return getExtension(asset) ?? type?.toUpperCase();
+  const subtype = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
+  return getExtension(asset) ?? subtype?.toUpperCase();
 }
 
 const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module.EditDialog), { ssr: false });
@@ -180,8 +182,8 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const common = useTranslations("common");
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
-  const file = getAssetFileUrl(asset, connectionId);
-  const hasFiles = useServesFiles(connectionId, file);
+  const fileUrl = getAssetFileUrl(asset, connectionId);
+  const hasFiles = useServesFiles(connectionId, fileUrl);
   // The owner is unknown, so everyone who may change the asset sees the warning.
   const leakedRows = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const reasonKey = asset.immutable
@@ -196,13 +198,13 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
       <div className="flex flex-wrap gap-2">
         {hasFiles ? (
           <a
-            href={file}
+            href={fileUrl}
             download={asset.name}
             className={buttonStyle()}
             onClick={(event) => {
               if (event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
-              void download(file, asset.name);
+              void download(fileUrl, asset.name);
             }}
           >
             {t("download")}

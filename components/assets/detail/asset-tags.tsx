@@ -78,17 +78,17 @@ function TagField({
   const t = useTranslations("assets.details");
   const [inputText, setInputText] = useState<string>();
   const listId = useId();
-  const search = (inputText ?? "").trim();
+  const searchText = (inputText ?? "").trim();
   // Text with a comma is a list of complete tags, so it is not used as a search.
-  const isTagList = search.includes(",");
-  const { tags } = useTags(inputText === undefined ? undefined : connectionId, isTagList ? "" : search);
+  const isTagList = searchText.includes(",");
+  const { tags } = useTags(inputText === undefined ? undefined : connectionId, isTagList ? "" : searchText);
   const otherTags = tags.map(({ name }) => name).filter((tag) => !currentTags.includes(tag));
-  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase()));
+  const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(searchText.toLowerCase()));
   return (
     <form
       action={() => {
-        const singleMatch = isTagList ? undefined : findCompletion(search, suggestions);
-        const typedTags = singleMatch === undefined ? parseTags(search) : [singleMatch];
+        const singleMatch = isTagList ? undefined : findCompletion(searchText, suggestions);
+        const typedTags = singleMatch === undefined ? parseTags(searchText) : [singleMatch];
         if (typedTags.length > 0) onTags(typedTags);
         setInputText("");
       }}

@@ -95,8 +95,8 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
 /** Services with only the core API list a job's files instead of assets, named by content hash or asset name. */
 function isSameAsset({ assetId, name, file }: Sibling, { id, name: assetName, hash }: NamedAsset): boolean {
   if (assetId !== undefined) return assetId === id;
-  const digits = hash?.slice(hash.indexOf(":") + 1);
-  return digits === undefined ? name === assetName : file?.startsWith(digits) === true || name === assetName;
+  const hashDigits = hash?.slice(hash.indexOf(":") + 1);
+  return hashDigits === undefined ? name === assetName : file?.startsWith(hashDigits) === true || name === assetName;
 }
 
 function Placeholder({ kind, name }: Pick<Sibling, "kind" | "name">) {
@@ -113,7 +113,7 @@ function Placeholder({ kind, name }: Pick<Sibling, "kind" | "name">) {
 async function fetchSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const jobPath = `/api/jobs/${encodeURIComponent(jobId)}` as const;
   const result = await callApi<{ assets: unknown[] }>(withQuery(`${jobPath}/assets`, { limit: MAX_SIBLINGS + 2, connection }));
-  // One of them is the asset itself, so one more is needed than shown.
+  // One of them is the asset itself, so one more than shown is needed.
   const maxItems = MAX_SIBLINGS + 1;
   if (result.ok) {
     const { assets } = result.value;

@@ -27,7 +27,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
     return conditions.length > 0 ? conditions : [emptyRow];
   });
   const [problems, setProblems] = useState(noProblems);
-  function apply() {
+  function applyFilter() {
     const result = parseRows(rows);
     setProblems(result.problems);
     if (result.problems.size > 0) return;
@@ -36,7 +36,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   }
   return (
     <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
-      <form action={apply}>
+      <form action={applyFilter}>
         <p className="mb-2">{t(canFilter ? "filterHint" : "filterLocal")}</p>
         {canFilter ? <MetadataEditor rows={rows} problems={problems} onRows={setRows} /> : null}
         <DialogFooter>
@@ -79,8 +79,8 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
   const [inputText, setInputText] = useState("");
-  const search = inputText.trim();
-  const tagsState = useTags(connectionId, search.includes(",") ? "" : search);
+  const searchText = inputText.trim();
+  const tagsState = useTags(connectionId, searchText.includes(",") ? "" : searchText);
   const refinedTags = useRefinedTags(connectionId, query);
   // Late rows would move under the pointer, so they are shown once both requests have completed.
   const isLoading = connectionId !== undefined && (tagsState.state === "asking" || refinedTags.state === "asking");
@@ -88,12 +88,12 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
   if (!isReady && !isLoading) setReady(true);
   const suggestedTags = !isReady
     ? []
-    : getSuggestedTags({ listedTags: tagsState.tags, refinedTags: refinedTags.tags, loadedTags, query, search });
+    : getSuggestedTags({ listedTags: tagsState.tags, refinedTags: refinedTags.tags, loadedTags, query, searchText });
   const singleMatch = findCompletion(
-    search,
+    searchText,
     suggestedTags.map(({ name }) => name),
   );
-  const canAddInput = search !== "" && !search.includes(",") && !suggestedTags.some(({ name }) => name === search);
+  const canAddInput = searchText !== "" && !searchText.includes(",") && !suggestedTags.some(({ name }) => name === searchText);
   const setTagState = (tag: string, state: TagState) => {
     onChange(withTagState(query, tag, state));
     setInputText("");
@@ -102,7 +102,7 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
     <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       <form
         action={() => {
-          if (search !== "" && !search.includes(",")) setTagState(singleMatch ?? search, "include");
+          if (searchText !== "" && !searchText.includes(",")) setTagState(singleMatch ?? searchText, "include");
         }}
       >
         <Input
@@ -114,12 +114,12 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
           onChange={({ currentTarget }) => setInputText(currentTarget.value)}
         />
       </form>
-      {search.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
+      {searchText.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
       {tagsState.state === "unknown" && tagsState.failure ? <FailureMessage failure={tagsState.failure} className="mt-2" /> : null}
       {tagsState.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
       <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
         {canAddInput ? (
-          <TagRow tag={{ name: search, count: undefined }} state={getTagState(query, search)} onStateChange={setTagState} />
+          <TagRow tag={{ name: searchText, count: undefined }} state={getTagState(query, searchText)} onStateChange={setTagState} />
         ) : null}
         {suggestedTags.slice(0, MAX_SHOWN_TAGS).map((tag) => (
           <TagRow key={tag.name} tag={tag} state={getTagState(query, tag.name)} onStateChange={setTagState} />
@@ -173,20 +173,23 @@ type TagSources = {
   refinedTags: readonly TagCount[];
   loadedTags: readonly string[];
   query: AssetsQuery;
-  search: string;
+  searchText: string;
 };
 
 /** Tags of active filters first, then the tags of this view, then all others. */
-function getSuggestedTags({ listedTags, refinedTags, loadedTags, query, search }: TagSources): TagCount[] {
+function getSuggestedTags({ listedTags, refinedTags, loadedTags, query, searchText }: TagSources): TagCount[] {
   const countsByName = new Map<string, number | undefined>();
-  const counts = new Map(refinedTags.map(({ name, count }) => [name, count]));
+  const refinedCounts = new Map(refinedTags.map(({ name, count }) => [name, count]));
   const otherTags = loadedTags.map((name) => ({ name, count: undefined }));
-  const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
+  const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({
+    name,
+    count: refinedCounts.get(name),
+  }));
   for (const { name, count } of [...queriedTags, ...refinedTags, ...listedTags, ...otherTags]) {
-    const isMatch = name.toLowerCase().includes(search.toLowerCase());
+    const isMatch = name.toLowerCase().includes(searchText.toLowerCase());
     // The API separates tags by commas, so a tag with a comma can't be requested.
     if (isMatch && !name.includes(",") && !countsByName.has(name))
-      countsByName.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+      countsByName.set(name, refinedCounts.get(name) ?? (refinedCounts.size > 0 ? undefined : count));
   }
   return [...countsByName].map(([name, count]) => ({ name, count }));
 }

@@ -21,11 +21,11 @@ function flatten(prefix: string, values: Record<string, unknown>): MetadataRow[]
   return Object.entries(values).flatMap(([name, value]) => {
     const path = prefix + name.replace(/[\\.]/g, "\\$&");
     if (isObject(value) && Object.keys(value).length > 0) return flatten(`${path}.`, value);
-    return [{ path, ...toText(value, getSpelling(values, name)) }];
+    return [{ path, ...toTypedValue(value, getSpelling(values, name)) }];
   });
 }
 
-function toText(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
+function toTypedValue(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
   if (typeof value === "string") return { type: typeof guessValue(value) === "string" && value === value.trim() ? "guess" : "text", value };
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value === null) {
     return { type: "guess", value: spelling ?? writeExactJson(value) };
@@ -43,7 +43,7 @@ export function parseRows(rows: readonly MetadataRow[]): ParsedRows {
     const value = parseValue(row);
     if (names.some((name) => name === "")) problems.set(index, "path");
     else if ("problem" in value) problems.set(index, value.problem);
-    else if (!insert(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(index, "twice");
+    else if (!insertLeaf(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(index, "twice");
   });
   return { metadata: toObject(root), problems };
 }
@@ -67,7 +67,7 @@ export function parseFilter(text: string | undefined): MetadataRow[] {
 type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 
-function insert(root: Branch, names: readonly string[], leaf: Leaf): boolean {
+function insertLeaf(root: Branch, names: readonly string[], leaf: Leaf): boolean {
   const lastName = names.at(-1) ?? "";
   let branch = root;
   for (const name of names.slice(0, -1)) {

@@ -4,7 +4,7 @@ import { useSelectionValue } from "@/components/data-table/selection";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
-import { apiPath, type ThumbnailEdge, toShortId } from "@/lib/browser/urls";
+import { apiPath, type ThumbnailSize, toShortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";
@@ -23,7 +23,7 @@ type AssetTileProps = {
   connectionId?: string;
   /** The connection in the URL, if any. */
   connection?: string;
-  edge: ThumbnailEdge;
+  edge: ThumbnailSize;
   /** Whether other assets have the same name, so that the caption must distinguish them. */
   hasDuplicateName: boolean;
   fit: "cover" | "contain";
@@ -94,7 +94,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           {asset ? getCaption(asset, locale, hasDuplicateName) : null}
         </span>
       </a>
-      {asset ? <SelectionCheckbox id={asset.id} name={asset.name} index={index} picking={selection} className="tile-select" /> : null}
+      {asset ? <SelectionCheckbox id={asset.id} name={asset.name} index={index} selection={selection} className="tile-select" /> : null}
     </li>
   );
 });
@@ -121,10 +121,10 @@ function getCaption({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string
   return sizeBytes === undefined ? null : <span className={style}>{formatBytes(sizeBytes, locale)}</span>;
 }
 
-type SelectionCheckboxProps = { id: string; name: string; index: number; picking: AssetSelection; className?: string };
+type SelectionCheckboxProps = { id: string; name: string; index: number; selection: AssetSelection; className?: string };
 
 /** A click with Shift selects the range since the last click. */
-export function SelectionCheckbox({ id, name, index, picking: selection, className }: SelectionCheckboxProps) {
+export function SelectionCheckbox({ id, name, index, selection, className }: SelectionCheckboxProps) {
   const isSelected = useSelectionValue(selection.store, () => selection.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>

@@ -62,7 +62,7 @@ export function AssetsTable({
   const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + INITIAL_ROW_COUNT)];
   const getVisibleIndexes = useGalleryHandle(onReady, gallery, from, to);
   useRequestedRows(source, gallery);
-  useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list: container });
+  useSelectAllTilesShortcut({ source, selection, getVisibleIndexes, list: container });
   const rows = getVisibleIndexes().map((index) => toAssetRow(source.at(index), index));
   const columns = useMemo(
     () => createAssetColumns(t, { connectionId, connection, locale, selection, motion, onOpen, cannotOpenText }),
@@ -99,20 +99,20 @@ export function AssetsTable({
 }
 
 /** The first click sorts by the default order (newest, largest or A first). The second click reverses it. */
-function getSorting(query: AssetsQuery, go: ListState<AssetsQuery>["navigate"]): Sorting {
-  const sortBy = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
+function getSorting(query: AssetsQuery, navigate: ListState<AssetsQuery>["navigate"]): Sorting {
+  const createSort = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
     const isCurrent = query.sort === sort;
     const reversedOrder = defaultOrder === "asc" ? "desc" : "asc";
     return {
       ...(isCurrent && { direction: query.order }),
-      onSort: () => go({ sort, order: isCurrent && query.order === defaultOrder ? reversedOrder : defaultOrder }),
+      onSort: () => navigate({ sort, order: isCurrent && query.order === defaultOrder ? reversedOrder : defaultOrder }),
     };
   };
   return {
-    name: sortBy("name", "asc"),
-    size: sortBy("size", "desc"),
-    created: sortBy("created_at", "desc"),
-    used: sortBy("last_access_time", "desc"),
+    name: createSort("name", "asc"),
+    size: createSort("size", "desc"),
+    created: createSort("created_at", "desc"),
+    used: createSort("last_access_time", "desc"),
   };
 }
 
@@ -165,7 +165,7 @@ function createAssetColumns(t: Translate, { connectionId, connection, locale, se
     });
   return [
     createColumn("select", ({ id, name }, index) => (
-      <SelectionCheckbox id={id} name={name} index={index} picking={selection} className="select-cell" />
+      <SelectionCheckbox id={id} name={name} index={index} selection={selection} className="select-cell" />
     )),
     createColumn(
       "preview",

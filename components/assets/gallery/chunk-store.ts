@@ -111,8 +111,8 @@ export function createChunkStore(readPage: ReadPage, options: { hidesNewRows: bo
     at,
     /** Returns these rows and loads the missing ones. Returns fewer if a request fails or is aborted. */
     async loadRange(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
-      const loaded = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
-      if (loaded.length === to - from) return loaded;
+      const loadedAssets = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
+      if (loadedAssets.length === to - from) return loadedAssets;
       const assets: AssetView[] = [];
       for (let offset = from; offset < to; offset += MAX_PAGE_SIZE) {
         const page = await readRange(offset, Math.min(MAX_PAGE_SIZE, to - offset), signal);
@@ -173,7 +173,7 @@ export function createChunkStore(readPage: ReadPage, options: { hidesNewRows: bo
       notify();
     },
     /** The loaded rows, in the order of the list. */
-    getRows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows: getRows }]) => getRows),
+    getRows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows }]) => rows),
     indexOf(id: string): number {
       for (const [chunkIndex, { rows }] of chunks) {
         const rowIndex = rows.findIndex((asset) => asset.id === id);

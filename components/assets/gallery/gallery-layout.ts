@@ -62,10 +62,10 @@ export function getRowsAround({ atPx, screenPx, rowPx, columns, rows, isVisibleO
 }
 
 /** Returns the rows to draw in this frame: visible rows and those already drawn. Other `targetRows` can follow later. */
-export function getRowsToDraw(inView: RowRange, targetRows: RowRange, drawnRows: RowRange | undefined): RowRange {
-  if (!drawnRows || drawnRows.to < inView.from || drawnRows.from > inView.to) return inView;
+export function getRowsToDraw(visibleRows: RowRange, targetRows: RowRange, drawnRows: RowRange | undefined): RowRange {
+  if (!drawnRows || drawnRows.to < visibleRows.from || drawnRows.from > visibleRows.to) return visibleRows;
   return {
-    from: Math.min(inView.from, Math.max(targetRows.from, drawnRows.from)),
-    to: Math.max(inView.to, Math.min(targetRows.to, drawnRows.to)),
+    from: Math.min(visibleRows.from, Math.max(targetRows.from, drawnRows.from)),
+    to: Math.max(visibleRows.to, Math.min(targetRows.to, drawnRows.to)),
   };
 }

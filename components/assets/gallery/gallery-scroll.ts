@@ -35,7 +35,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
 
   const getScrollPx = () => -(lastTarget?.element.getBoundingClientRect().top ?? 0);
   const getBars = () => getBarHeights(lastTarget?.headPx ?? 0);
-  const getLengthPx = (forShape: S) => getFullHeightPx(forShape, lastTarget?.count ?? 0);
+  const getLengthPx = (layoutShape: S) => getFullHeightPx(layoutShape, lastTarget?.count ?? 0);
   /** Returns the scroll position that shows a tile's row at the top. */
   const getTopPx = (index: number, { columns, rowPx }: Shape) => Math.floor(index / columns) * rowPx - getBars().top - TOP_MARGIN_PX;
 
@@ -52,20 +52,20 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
   }
 
   function drawNearbyRows(): void {
-    const next = layOutRows(getRowsAround);
-    if (!next || (rendered && isSame(rendered, next))) return;
-    rendered = next;
-    setRendered(next);
+    const nearbyRows = layOutRows(getRowsAround);
+    if (!nearbyRows || (rendered && hasSameRows(rendered, nearbyRows))) return;
+    rendered = nearbyRows;
+    setRendered(nearbyRows);
   }
 
   /** Draws missing rows in this frame, since fast scrolling would otherwise show an empty page. */
   function drawInView(): void {
     const visibleRows = layOutRows((view) => getRowsAround({ ...view, isVisibleOnly: true }));
     if (!visibleRows || (currentRows && covers(currentRows, visibleRows))) return;
-    const next = layOutRows((view) => getRowsToDraw(visibleRows, getRowsAround(view), currentRows));
-    if (!next) return;
-    rendered = next;
-    flushSync(() => setRendered(next));
+    const rowsToDraw = layOutRows((view) => getRowsToDraw(visibleRows, getRowsAround(view), currentRows));
+    if (!rowsToDraw) return;
+    rendered = rowsToDraw;
+    flushSync(() => setRendered(rowsToDraw));
   }
 
   /** Scrolls so that `atPx` of the list is at the upper edge of the screen. */
@@ -82,24 +82,24 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
   function layOut(): void {
     if (!lastTarget || lastTarget.element.clientWidth === 0) return;
     const { element, getLayout } = lastTarget;
-    const next = getLayout(element.clientWidth, window.innerHeight);
+    const newShape = getLayout(element.clientWidth, window.innerHeight);
     const previousShape = shape;
     const firstVisibleIndex = getFirstIndex();
     const isAtTop = position.atPx + getBars().top < (previousShape?.rowPx ?? 0) / 2;
-    shape = next;
-    element.style.height = `${toPageHeight(getLengthPx(next))}px`;
+    shape = newShape;
+    element.style.height = `${toPageHeight(getLengthPx(newShape))}px`;
     if (!previousShape) position = { scrollPx: getScrollPx(), atPx: getScrollPx() };
-    else if (!isAtTop && (previousShape.columns !== next.columns || previousShape.rowPx !== next.rowPx))
-      scrollTo(getTopPx(firstVisibleIndex, next));
+    else if (!isAtTop && (previousShape.columns !== newShape.columns || previousShape.rowPx !== newShape.rowPx))
+      scrollTo(getTopPx(firstVisibleIndex, newShape));
   }
 
   return {
     getFirstIndex,
 
     /** Called initially and on every change. */
-    update(next: ScrollTarget<S>, startIndex: number): void {
+    update(target: ScrollTarget<S>, startIndex: number): void {
       const isFirst = shape === undefined;
-      lastTarget = next;
+      lastTarget = target;
       layOut();
       if (isFirst && shape && startIndex >= shape.columns) scrollTo(getTopPx(startIndex, shape));
       drawNearbyRows();
@@ -219,10 +219,10 @@ export function toScroll(atPx: number, fullPx: number): number {
 /** The page's scroll position, and the position in the list that it shows. */
 type Position = { scrollPx: number; atPx: number };
 
-export function updatePosition(previous: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
-  const deltaPx = scrollPx - previous.scrollPx;
+export function updatePosition(previousPosition: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
+  const deltaPx = scrollPx - previousPosition.scrollPx;
   const isJump = Math.abs(deltaPx) > extent.screenPx * 2;
-  return { scrollPx, atPx: isJump ? toFullScroll(scrollPx, extent.fullPx) : previous.atPx + deltaPx };
+  return { scrollPx, atPx: isJump ? toFullScroll(scrollPx, extent.fullPx) : previousPosition.atPx + deltaPx };
 }
 
 function getScale(fullPx: number): number {
@@ -242,7 +242,7 @@ function placeRows<S extends Shape>(shape: S, { from, to }: RowRange, { atPx, sc
   return { ...shape, from, to, topPx: from * shape.rowPx + scrollPx - atPx, heightPx: toPageHeight(getFullHeightPx(shape, count)) };
 }
 
-function isSame(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
+function hasSameRows(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {
   return a.from === b.from && a.to === b.to && covers(a, b);
 }
 

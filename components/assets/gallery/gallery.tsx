@@ -1,6 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { type ThumbnailEdge } from "@/lib/browser/urls";
+import { type ThumbnailSize } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./chunk-store";
@@ -34,7 +34,7 @@ type GalleryProps = GalleryViewProps & { size: TileSize; fit: "cover" | "contain
 /** Enough tiles to fill most windows. They are part of the initial HTML and load immediately. */
 const EAGER_TILE_COUNT = 20;
 const INITIAL_TILE_COUNT = 60;
-const thumbnailEdges: Readonly<Record<TileSize, ThumbnailEdge>> = { small: 256, medium: 256, large: 512 };
+const thumbnailEdges: Readonly<Record<TileSize, ThumbnailSize>> = { small: 256, medium: 256, large: 512 };
 
 export function Gallery({
   source,
@@ -71,7 +71,7 @@ export function Gallery({
     onPage,
     onView,
   });
-  const clickHandlers = useTileClicks({ source, picking: selection, onOpen, onPage });
+  const clickHandlers = useTileClicks({ source, selection, onOpen, onPage });
   useKeepInView(openId, source, gallery);
 
   const duplicateNames = useMemo(() => findDuplicateNames(source.getRows()), [source]);
@@ -209,13 +209,13 @@ function LoadingTile({ index, count }: { index: number; count: number }) {
 
 type TileClickOptions = {
   source: AssetsSource;
-  picking: AssetSelection;
+  selection: AssetSelection;
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
 };
 
 /** A click opens the panel and a double click the page. With a selection or Shift, a click selects. The browser handles other clicks. */
-function useTileClicks({ source, picking: selection, onOpen, onPage }: TileClickOptions) {
+function useTileClicks({ source, selection, onOpen, onPage }: TileClickOptions) {
   return {
     onClick(event: MouseEvent<HTMLElement>) {
       const index = findTileIndex(event);
@@ -242,10 +242,10 @@ function findTileIndex({ target }: MouseEvent): number | undefined {
 /** Returns the names that occur more than once. */
 export function findDuplicateNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
   const seenNames = new Set<string>();
-  const duplicates = new Set<string>();
+  const duplicateNames = new Set<string>();
   for (const { name } of assets) {
-    if (seenNames.has(name)) duplicates.add(name);
+    if (seenNames.has(name)) duplicateNames.add(name);
     seenNames.add(name);
   }
-  return duplicates;
+  return duplicateNames;
 }

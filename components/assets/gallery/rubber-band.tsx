@@ -127,14 +127,14 @@ type Grid = { columns: number; rowPx: number; picturePx: number; widthPx: number
 /** Returns the indexes of the tiles under a band between two points of the whole list, in list order. */
 export function findTilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
   const columnPx = (widthPx + GAP_X) / columns;
-  const span = (from: number, to: number, sizePx: number, gapPx: number, maxIndex: number) => {
+  const getSpan = (from: number, to: number, sizePx: number, gapPx: number, maxIndex: number) => {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
-    // A gap belongs to no tile.
+    // A gap is not part of any tile.
     const first = Math.floor(low / sizePx) + (low - Math.floor(low / sizePx) * sizePx > sizePx - gapPx ? 1 : 0);
     return { first: Math.max(0, first), last: Math.min(maxIndex, Math.floor(high / sizePx)) };
   };
-  const columnSpan = span(a.x, b.x, columnPx, GAP_X, columns - 1);
-  const rowSpan = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
+  const columnSpan = getSpan(a.x, b.x, columnPx, GAP_X, columns - 1);
+  const rowSpan = getSpan(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
   const indexes: number[] = [];
   for (let row = rowSpan.first; row <= rowSpan.last; row += 1) {
     for (let column = columnSpan.first; column <= columnSpan.last; column += 1) {

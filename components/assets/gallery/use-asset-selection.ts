@@ -29,20 +29,19 @@ export function useAssetSelection(source: AssetsSource, listKey: string): AssetS
 }
 
 // Selects rows by index in a partly loaded list: single rows, ranges, rubber bands, or all except deselected rows.
-// A new read aborts the previous one. Rows
-// deselected during a read are not selected by it.
+// A new read aborts the previous one. Rows that are deselected during a read stay deselected.
 
 /** Maximum rows per drag or range, loaded or not. */
 const MAX_RANGE_ROWS = 10_000;
 
 /** Why fewer rows were selected than requested: the range limit, a failed read, or the end of the page. */
 type PartialSelection = { reason: "bound" | "unread" | "page"; count: number; requestedCount: number };
-type SelectionCallbacks = { onLoadingChange: (isReading: boolean) => void; onShortage: (shortage: PartialSelection) => void };
+type SelectionCallbacks = { onLoadingChange: (isLoading: boolean) => void; onShortage: (shortage: PartialSelection) => void };
 
 /** `to` is exclusive. `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };
-/** `manual`: individually toggled assets, which override the read. */
-type PendingRead = { controller: AbortController; manual: Map<string, boolean> };
+/** `manualChanges`: individually toggled assets, which override the read. */
+type PendingRead = { controller: AbortController; manualChanges: Map<string, boolean> };
 
 type SelectionController = ReturnType<typeof createSelectionController>;
 
@@ -52,7 +51,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
   /** The start of a range: the last selected index. */
   let anchor: number | undefined;
   /** The last selected range. The next range replaces it, but keeps its `baseSelection`. */
-  let lastRange: { selected: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
+  let lastRange: { selectedIds: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
   let pendingRead: PendingRead | undefined;
 
   function cacheAssets(assets: readonly AssetView[]) {
@@ -60,14 +59,14 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
   }
   function select(assets: readonly AssetView[], baseSelection: ReadonlySet<string>) {
     cacheAssets(assets);
-    const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
-    const manual = pendingRead?.manual ?? new Map<string, boolean>();
-    for (const [id, willSelect] of manual) {
-      if (willSelect) next.add(id);
-      else next.delete(id);
+    const newIds = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
+    const manualChanges = pendingRead?.manualChanges ?? new Map<string, boolean>();
+    for (const [id, willSelect] of manualChanges) {
+      if (willSelect) newIds.add(id);
+      else newIds.delete(id);
     }
-    store.replace(next);
-    lastRange = { selected: store.getIds(), baseSelection: manual.size > 0 ? next : baseSelection };
+    store.replace(newIds);
+    lastRange = { selectedIds: store.getIds(), baseSelection: manualChanges.size > 0 ? newIds : baseSelection };
   }
   function abortPendingRead() {
     if (!pendingRead) return;
@@ -79,7 +78,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
   async function readAssets({ from, to, requestedCount }: Range, onLoaded: (assets: readonly AssetView[]) => void): Promise<void> {
     abortPendingRead();
     const controller = new AbortController();
-    pendingRead = { controller, manual: new Map() };
+    pendingRead = { controller, manualChanges: new Map() };
     onLoadingChange(true);
     const assets = (await source?.loadRange(from, to, controller.signal)) ?? [];
     if (controller.signal.aborted) return;
@@ -97,7 +96,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
 
   return {
     /** Sets the current list. */
-    setSource: (next: AssetsSource) => void (source = next),
+    setSource: (newSource: AssetsSource) => void (source = newSource),
     /** Toggles one asset. If all matching assets are selected, deselecting one keeps the others. */
     toggle(index: number): void {
       const asset = source?.at(index);
@@ -106,11 +105,11 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
       cacheAssets([asset]);
       const willSelect = !store.has(asset.id);
       if (store.isMatching() && !pendingRead) {
-        const all = { from: 0, to: Math.min(source.count, MAX_RANGE_ROWS), requestedCount: Math.max(source.count, source.total ?? 0) };
-        void readAssets(all, (assets) => select(assets, new Set()));
+        const range = { from: 0, to: Math.min(source.count, MAX_RANGE_ROWS), requestedCount: Math.max(source.count, source.total ?? 0) };
+        void readAssets(range, (assets) => select(assets, new Set()));
       }
-      pendingRead?.manual.set(asset.id, willSelect);
-      if (store.isMatching()) store.exclude([...(pendingRead?.manual ?? [])].flatMap(([id, isSelected]) => (isSelected ? [] : id)));
+      pendingRead?.manualChanges.set(asset.id, willSelect);
+      if (store.isMatching()) store.exclude([...(pendingRead?.manualChanges ?? [])].flatMap(([id, isSelected]) => (isSelected ? [] : id)));
       else store.select(asset.id, willSelect);
     },
     /** Selects from the last selected asset to this one and replaces the last range. Loads missing rows. */
@@ -122,25 +121,25 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
         abortPendingRead();
         return asset && select([asset], new Set());
       }
-      const selected = store.getIds();
-      const baseSelection = lastRange?.selected === selected ? lastRange.baseSelection : selected;
+      const selectedIds = store.getIds();
+      const baseSelection = lastRange?.selectedIds === selectedIds ? lastRange.baseSelection : selectedIds;
       await readAssets(getRangeBetween(anchor, index), (assets) => select(assets, baseSelection));
     },
     /** While a rubber band is drawn: adds the loaded rows under it to the initial selection. */
-    updateBand(indices: readonly number[], initialSelection: ReadonlySet<string>): void {
-      anchor = indices[0] ?? anchor;
+    updateBand(indexes: readonly number[], initialSelection: ReadonlySet<string>): void {
+      anchor = indexes[0] ?? anchor;
       abortPendingRead();
-      const loaded = indices.flatMap((index) => source?.at(index) ?? []);
-      select(loaded, initialSelection);
+      const loadedAssets = indexes.flatMap((index) => source?.at(index) ?? []);
+      select(loadedAssets, initialSelection);
     },
     /** When the band is released: loads the missing rows under it. */
-    async finishBand(indices: readonly number[], initialSelection: ReadonlySet<string>): Promise<void> {
-      const [first, last] = [indices[0], indices.at(-1)];
-      if (first === undefined || last === undefined || indices.every((index) => source?.at(index))) return;
-      anchor = first;
+    async finishBand(indexes: readonly number[], initialSelection: ReadonlySet<string>): Promise<void> {
+      const [firstIndex, lastIndex] = [indexes[0], indexes.at(-1)];
+      if (firstIndex === undefined || lastIndex === undefined || indexes.every((index) => source?.at(index))) return;
+      anchor = firstIndex;
       // Assets next to the band in the same rows are loaded but not selected.
-      await readAssets(getRangeBetween(first, last), (assets) => {
-        const assetsInBand = indices.flatMap((index) => assets[index - first] ?? []);
+      await readAssets(getRangeBetween(firstIndex, lastIndex), (assets) => {
+        const assetsInBand = indexes.flatMap((index) => assets[index - firstIndex] ?? []);
         select(assetsInBand, initialSelection);
       });
     },
@@ -214,7 +213,7 @@ export function useTileKeys({
     // Show the focused asset in the open panel.
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
-  useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list: gallery.container });
+  useSelectAllTilesShortcut({ source, selection, getVisibleIndexes, list: gallery.container });
   const handleKey = (event: KeyboardEvent) => {
     if (!isShortcutKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -237,11 +236,11 @@ export function useTileKeys({
       if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
     } else {
       const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.rendered?.rowPx ?? 160)));
-      const next = getNextTileIndex(key, focusedIndex, { count: source.count, columns, rowsInView });
-      if (next === undefined) return false;
+      const nextIndex = getNextTileIndex(key, focusedIndex, { count: source.count, columns, rowsInView });
+      if (nextIndex === undefined) return false;
       if (event.shiftKey && selection.store.getIds().size === 0) selection.toggle(focusedIndex);
-      focusTile(next);
-      if (event.shiftKey) void selection.extendTo(next);
+      focusTile(nextIndex);
+      if (event.shiftKey) void selection.extendTo(nextIndex);
     }
     return true;
   };
@@ -265,18 +264,18 @@ export function getNextTileIndex(
   index: number,
   { count, columns, rowsInView }: { count: number; columns: number; rowsInView: number },
 ) {
-  const last = count - 1;
-  if (index < 0 || last < 0) return undefined;
+  const lastIndex = count - 1;
+  if (index < 0 || lastIndex < 0) return undefined;
   const moveDown = (rows: number) => {
     const targetIndex = index + rows * columns;
     // The last row may be shorter.
-    return targetIndex <= last ? targetIndex : Math.floor(index / columns) < Math.floor(last / columns) ? last : index;
+    return targetIndex <= lastIndex ? targetIndex : Math.floor(index / columns) < Math.floor(lastIndex / columns) ? lastIndex : index;
   };
   const moveUp = (rows: number) => (index - rows * columns >= 0 ? index - rows * columns : index % columns);
   switch (key) {
     case "ArrowRight":
     case "j":
-      return Math.min(last, index + 1);
+      return Math.min(lastIndex, index + 1);
     case "ArrowLeft":
     case "k":
       return Math.max(0, index - 1);
@@ -291,7 +290,7 @@ export function getNextTileIndex(
     case "Home":
       return 0;
     case "End":
-      return last;
+      return lastIndex;
     default:
       return undefined;
   }
@@ -299,13 +298,13 @@ export function getNextTileIndex(
 
 type AllTilesKeyOptions = {
   source: Pick<AssetsSource, "at">;
-  picking: Pick<AssetSelection, "store" | "updateBand" | "selectAll">;
-  inView: () => number[];
+  selection: Pick<AssetSelection, "store" | "updateBand" | "selectAll">;
+  getVisibleIndexes: () => number[];
   list: RefObject<HTMLElement | null>;
 };
 
 /** Ctrl+A or ⌘A selects the visible tiles. Pressing it again selects all matching assets. */
-export function useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list }: AllTilesKeyOptions): void {
+export function useSelectAllTilesShortcut({ source, selection, getVisibleIndexes, list }: AllTilesKeyOptions): void {
   useSelectAllKey(
     () => selection.store.getIds().size > 0 || list.current?.contains(document.activeElement) === true,
     () => {

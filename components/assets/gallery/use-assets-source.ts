@@ -14,17 +14,17 @@ import { ASSETS_PER_CHUNK, type AssetsSource, type ChunkStore, createChunkStore 
 // Must never cache on the server, which is shared by all members.
 type CachedStore = { store: ChunkStore; atMs: number };
 const MAX_CACHED_LISTS = 3;
-const stores = new Map<string, CachedStore>();
+const storesByKey = new Map<string, CachedStore>();
 
-function readCachedStore(key: string): CachedStore | undefined {
-  return stores.get(key);
+function getCachedStore(key: string): CachedStore | undefined {
+  return storesByKey.get(key);
 }
 
 function cacheStore(key: string, entry: CachedStore): void {
   if (typeof window === "undefined") return;
-  stores.delete(key);
-  stores.set(key, entry);
-  for (const oldest of [...stores.keys()].slice(0, -MAX_CACHED_LISTS)) stores.delete(oldest);
+  storesByKey.delete(key);
+  storesByKey.set(key, entry);
+  for (const oldestKey of [...storesByKey.keys()].slice(0, -MAX_CACHED_LISTS)) storesByKey.delete(oldestKey);
 }
 
 type EndlessOptions = {
@@ -42,23 +42,23 @@ export function useEndlessAssets({ query, connectionId, initialResult, isEnabled
   const path = connectionId && isEnabled ? getAssetsApiPath({ ...query, offset: 0, limit: ASSETS_PER_CHUNK }, connectionId) : undefined;
   const live = useLive(path, { ...(isEnabled && query.offset === 0 && toInitialOptions(initialResult)), read: toAssetPage });
   const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
-  const latest = live.value;
-  const hasChanged = latest !== undefined && isEnabled && hasDifferentRows(store, latest);
+  const latestPage = live.value;
+  const hasChanged = latestPage !== undefined && isEnabled && hasDifferentRows(store, latestPage);
   useEffect(() => {
-    if (!latest || !isEnabled) return;
+    if (!latestPage || !isEnabled) return;
     // If the list had failed to load, these are its first rows.
-    if (store.getLoadedChunkCount() === 0) store.replaceList(latest);
-    else if (hasChanged && (isAtTop || store.getCount() === 0)) store.replaceList(latest);
-    else if (!hasChanged) patchChangedRows(store, latest);
+    if (store.getLoadedChunkCount() === 0) store.replaceList(latestPage);
+    else if (hasChanged && (isAtTop || store.getCount() === 0)) store.replaceList(latestPage);
+    else if (!hasChanged) patchChangedRows(store, latestPage);
     // The service responds again, so failed visible chunks are reloaded.
     if (store.getFailure()) store.refresh();
-  }, [latest, hasChanged, isAtTop, isEnabled, store]);
+  }, [latestPage, hasChanged, isAtTop, isEnabled, store]);
 
-  const newCount = hasChanged && !isAtTop ? countNewRows(store, latest) : 0;
-  const total = latest?.total ?? store.getTotal();
-  const firstFailure = initialResult.ok ? undefined : initialResult.failure;
+  const newCount = hasChanged && !isAtTop ? countNewRows(store, latestPage) : 0;
+  const total = latestPage?.total ?? store.getTotal();
+  const initialFailure = initialResult.ok ? undefined : initialResult.failure;
   const { atMs, refresh } = live;
-  const failure = store.getFailure() ?? live.failure ?? (store.getLoadedChunkCount() === 0 ? firstFailure : undefined);
+  const failure = store.getFailure() ?? live.failure ?? (store.getLoadedChunkCount() === 0 ? initialFailure : undefined);
   return useMemo(
     () => ({
       version,
@@ -71,7 +71,7 @@ export function useEndlessAssets({ query, connectionId, initialResult, isEnabled
       request: store.request,
       newCount,
       failure,
-      unreadable: latest?.unreadable,
+      unreadable: latestPage?.unreadable,
       atMs,
       refresh: () => {
         store.refresh();
@@ -81,7 +81,7 @@ export function useEndlessAssets({ query, connectionId, initialResult, isEnabled
       offset: 0,
       isEmpty: store.getLoadedChunkCount() === 0,
     }),
-    [version, store, total, newCount, failure, latest?.unreadable, atMs, refresh],
+    [version, store, total, newCount, failure, latestPage?.unreadable, atMs, refresh],
   );
 }
 
@@ -101,14 +101,14 @@ function useChunkStore(listKey: string, { query, connectionId, initialResult, is
   const store = useMemo(() => {
     const readRange = (range: { offset: number; limit: number }, signal: AbortSignal) =>
       fetchAssets({ query, connectionId }, range, signal);
-    const store = readCachedStore(key)?.store ?? createChunkStore(readRange, { hidesNewRows: isNewestFirst(query) });
+    const store = getCachedStore(key)?.store ?? createChunkStore(readRange, { hidesNewRows: isNewestFirst(query) });
     if (isEnabled && initialResult.ok && store.getLoadedChunkCount() === 0) store.seed(initialResult.value.value, query.offset);
     return store;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key identifies the list; a later response is added below
   }, [key, isEnabled]);
   useEffect(() => {
     if (!isEnabled) return;
-    const cachedStore = readCachedStore(key);
+    const cachedStore = getCachedStore(key);
     const atMs = initialResult.ok ? initialResult.value.atMs : 0;
     if (cachedStore && initialResult.ok && atMs > cachedStore.atMs) store.replaceList(initialResult.value.value, query.offset);
     cacheStore(key, { store, atMs: Math.max(atMs, cachedStore?.atMs ?? 0) });
@@ -120,8 +120,8 @@ function useChunkStore(listKey: string, { query, connectionId, initialResult, is
 function hasDifferentRows(store: ChunkStore, page: AssetPage): boolean {
   if (page.total !== undefined && store.getTotal() !== undefined && page.total !== store.getTotal()) return true;
   return page.assets.some(({ id }, index) => {
-    const loaded = store.at(index);
-    return loaded !== undefined && loaded.id !== id;
+    const loadedAsset = store.at(index);
+    return loadedAsset !== undefined && loadedAsset.id !== id;
   });
 }
 
@@ -140,8 +140,8 @@ function patchChangedRows(store: ChunkStore, page: AssetPage): void {
 type PagedOptions = {
   query: AssetsQuery;
   connectionId: string | undefined;
-  first: Result<TimedValue<AssetPage>, Failure>;
-  isOn: boolean;
+  initialResult: Result<TimedValue<AssetPage>, Failure>;
+  isEnabled: boolean;
 };
 
 const noAssets: AssetView[] = [];
@@ -150,15 +150,14 @@ const noAssets: AssetView[] = [];
 export function usePagedAssets({
   query,
   connectionId,
-  first: initialResult,
-  isOn: isEnabled,
+  initialResult,
+  isEnabled,
 }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
   const path = connectionId && isEnabled ? getAssetsApiPath(query, connectionId) : undefined;
   const live = useLive(path, { ...(isEnabled && toInitialOptions(initialResult)), read: toAssetPage });
   const page = live.value;
   const viewKey = `${getListKey(query)} ${query.offset} ${query.limit}`;
-  const paused = usePausedRows(viewKey, page?.assets ?? noAssets, { total: page?.total, isAlwaysPaused: query.offset > 0 });
-  const { rows, newCount } = paused;
+  const { rows, newCount } = usePausedRows(viewKey, page?.assets ?? noAssets, { total: page?.total, isAlwaysPaused: query.offset > 0 });
   const { failure, atMs, refresh, patch } = live;
   return useMemo(
     () => ({

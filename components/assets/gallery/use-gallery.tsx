@@ -43,7 +43,7 @@ export function useGallery<S extends Shape>({ count, getLayout, startIndex, onSc
   }, [scroll, count, headPx, getLayout]);
 
   // A new layout ends the previous scroll.
-  useEffect(() => scroll.listen(motion, (first) => handleScrollEnd(first)), [scroll, motion, headPx, getLayout]);
+  useEffect(() => scroll.listen(motion, (firstIndex) => handleScrollEnd(firstIndex)), [scroll, motion, headPx, getLayout]);
 
   const { jumpTo, reveal, getFirstIndex, toListPoint } = scroll;
   return { container, rendered, motion, jumpTo, reveal, getFirstIndex, toListPoint };

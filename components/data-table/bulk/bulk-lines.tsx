@@ -61,7 +61,7 @@ type BulkLineProps<Action, Item, Entry extends { id: string }> = BulkLinesProps<
   phase: OperationPhase<Action, Item, Entry>;
 };
 
-function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actions, ...texts }: BulkLineProps<Action, Item, Entry>) {
+function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actions, ...presentation }: BulkLineProps<Action, Item, Entry>) {
   const t = useTranslations("common.bulk");
   const common = useTranslations("common");
   const [isResultOpen, setResultOpen] = useState(false);
@@ -70,7 +70,7 @@ function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actio
   switch (phase.kind) {
     case "undoable":
       return (
-        <StatusLine tone="wait" text={texts.getUndoableText(phase)}>
+        <StatusLine tone="wait" text={presentation.getUndoableText(phase)}>
           <Button size="small" onClick={() => actions.undo(id)}>
             {common("undo")}
           </Button>
@@ -80,23 +80,23 @@ function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actio
     case "working":
       return (
         <ProgressLine
-          text={phase.kind === "working" ? texts.getWorkingText(phase) : (texts.getReadingText?.(phase.foundCount) ?? "")}
-          share={phase.kind === "working" ? phase.doneCount / Math.max(1, phase.items.length) : undefined}
+          text={phase.kind === "working" ? presentation.getWorkingText(phase) : (presentation.getReadingText?.(phase.foundCount) ?? "")}
+          progress={phase.kind === "working" ? phase.doneCount / Math.max(1, phase.items.length) : undefined}
           waitMs={phase.waitMs}
           isStopping={phase.kind === "working" && phase.isStopping === true}
           onStop={() => actions.stop(id)}
         />
       );
     case "done": {
-      const { text, tone } = texts.summarize(phase.entries);
-      const isRetryableEntry = (entry: Entry) => texts.isRetryable(entry, phase.action);
+      const { text, tone } = presentation.summarize(phase.entries);
+      const isRetryableEntry = (entry: Entry) => presentation.isRetryable(entry, phase.action);
       const retryableCount = phase.entries.filter(isRetryableEntry).length;
-      const cause = texts.getCause?.(phase.entries);
+      const cause = presentation.getCause?.(phase.entries);
       return (
         <>
           <StatusLine tone={tone} text={text + getTruncationText(phase.isTruncated)} onDismiss={dismiss}>
             {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
-            {texts.renderResultActions?.(phase, dismiss)}
+            {presentation.renderResultActions?.(phase, dismiss)}
             {retryableCount > 0 ? (
               <Button size="small" onClick={() => void actions.retry(id, isRetryableEntry)}>
                 {t("again", { count: retryableCount })}
@@ -107,8 +107,8 @@ function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actio
             </Button>
           </StatusLine>
           <ResultDialog
-            {...texts.entryAppearance}
-            namespace={texts.namespace}
+            {...presentation.entryAppearance}
+            namespace={presentation.namespace}
             isOpen={isResultOpen}
             entries={phase.entries}
             onClose={() => setResultOpen(false)}
@@ -120,35 +120,35 @@ function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actio
       return (
         <StatusLine
           tone="ok"
-          text={(texts.getCollectedText?.(phase.items.length) ?? "") + getTruncationText(phase.isTruncated)}
+          text={(presentation.getCollectedText?.(phase.items.length) ?? "") + getTruncationText(phase.isTruncated)}
           onDismiss={dismiss}
         >
-          {texts.getCopyOptions?.(phase.items).map((copy) => (
-            <CopyButton key={copy.label} {...copy} className="size-6 text-inherit" />
+          {presentation.getCopyOptions?.(phase.items).map((copyOption) => (
+            <CopyButton key={copyOption.label} {...copyOption} className="size-6 text-inherit" />
           ))}
         </StatusLine>
       );
     case "broken":
-      return <StatusLine tone="bad" text={texts.getFailureText(phase.failure)} onDismiss={dismiss} />;
+      return <StatusLine tone="bad" text={presentation.getFailureText(phase.failure)} onDismiss={dismiss} />;
   }
 }
 
 type ProgressLineProps = {
   text: string;
-  /** The completed share, from 0 to 1. Absent if unknown. */
-  share?: number;
+  /** The completed fraction, from 0 to 1. Absent if unknown. */
+  progress?: number;
   waitMs?: number;
   isStopping: boolean;
   onStop: () => void;
 };
 
 /** A bulk action in progress. */
-function ProgressLine({ text, share, waitMs, isStopping, onStop }: ProgressLineProps) {
+function ProgressLine({ text, progress, waitMs, isStopping, onStop }: ProgressLineProps) {
   const t = useTranslations("common.bulk");
   const waitText = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;
   return (
     <StatusLine tone="run" text={text + waitText}>
-      {share === undefined ? null : <ProgressBar value={share} label={t("progress")} />}
+      {progress === undefined ? null : <ProgressBar value={progress} label={t("progress")} />}
       <Button size="small" busy={isStopping} onClick={onStop}>
         {t(isStopping ? "stopping" : "stop")}
       </Button>

@@ -22,8 +22,8 @@ export type BulkOperation<Action, Item, Entry> = { key: number; phase: Operation
 
 type BulkOperationsOptions<Action, Item, Query, Entry> = {
   connection: string | undefined;
-  execute: (request: BulkRequest<Action, Item>, work: BulkCallContext) => Promise<Entry[]>;
-  walk?: (query: Query, work: BulkCallContext) => Promise<Result<AllPages<Item>, ApiFailure>>;
+  execute: (request: BulkRequest<Action, Item>, context: BulkCallContext) => Promise<Entry[]>;
+  walk?: (query: Query, context: BulkCallContext) => Promise<Result<AllPages<Item>, ApiFailure>>;
   onDone: (action: Action, entries: readonly Entry[]) => void;
   onRestored: (action: Action, items: readonly Item[]) => void;
   /** Called if the user leaves the page before the outcome is shown. */
@@ -38,7 +38,7 @@ const neverAbortedSignal = new AbortController().signal;
 export function useBulkOperations<Action, Item extends { id: string }, Entry extends { id: string }, Query = never>({
   connection,
   execute,
-  walk: walkList,
+  walk,
   onDone,
   onRestored,
   onUnfinished,
@@ -60,13 +60,15 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
 
   const setPhase = (key: number, phase: Phase) =>
     setStartedOperations((current) =>
-      current.some((item) => item.key === key)
-        ? current.map((item) => (item.key === key ? { key, phase } : item))
+      current.some((operation) => operation.key === key)
+        ? current.map((operation) => (operation.key === key ? { key, phase } : operation))
         : [...current, { key, phase }],
     );
-  const updatePhase = (key: number, next: (phase: Phase) => Phase) =>
-    setStartedOperations((current) => current.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
-  const removeOperation = (key: number) => setStartedOperations((current) => current.filter((item) => item.key !== key));
+  const updatePhase = (key: number, update: (phase: Phase) => Phase) =>
+    setStartedOperations((current) =>
+      current.map((operation) => (operation.key === key ? { key, phase: update(operation.phase) } : operation)),
+    );
+  const removeOperation = (key: number) => setStartedOperations((current) => current.filter((operation) => operation.key !== key));
 
   function begin(key = createActionKey()): BulkCallContext {
     const controller = new AbortController();
@@ -80,14 +82,14 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
         updatePhase(key, (phase) => (phase.kind === "walking" || phase.kind === "working" ? { ...phase, waitMs } : phase)),
     };
   }
-  /** `previous`: the earlier outcomes when some entries are retried. */
+  /** `previousOperation`: the earlier outcomes when some entries are retried. */
   async function run(
     request: BulkRequest<Action, Item>,
     {
       key = createActionKey(),
       isTruncated = false,
-      previous,
-    }: { key?: number; isTruncated?: boolean; previous?: FinishedOperation<Action, Item, Entry> } = {},
+      previousOperation,
+    }: { key?: number; isTruncated?: boolean; previousOperation?: FinishedOperation<Action, Item, Entry> } = {},
   ) {
     const { action, items } = request;
     setPhase(key, { kind: "working", action, items, doneCount: 0 });
@@ -95,18 +97,18 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
     abortControllers.current.delete(key);
     if (!isMounted.current) return onUnfinished(entries);
     const ids = new Set(items.map(({ id }) => id));
-    const earlierEntries = previous?.entries.filter(({ id }) => !ids.has(id)) ?? [];
+    const earlierEntries = previousOperation?.entries.filter(({ id }) => !ids.has(id)) ?? [];
     setPhase(key, {
       kind: "done",
       action,
-      items: previous?.items ?? items,
+      items: previousOperation?.items ?? items,
       entries: [...earlierEntries, ...entries],
-      isTruncated: previous?.isTruncated ?? isTruncated,
+      isTruncated: previousOperation?.isTruncated ?? isTruncated,
     });
     onDone(action, entries);
   }
   async function runOnPageLeave(request: BulkRequest<Action, Item>): Promise<void> {
-    const silentWork = {
+    const context = {
       connection,
       action: createUuid(),
       signal: neverAbortedSignal,
@@ -114,44 +116,47 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
       onWait: () => undefined,
       isLeaving: true,
     };
-    onUnfinished(await execute(request, silentWork));
+    onUnfinished(await execute(request, context));
   }
-  const pending = usePendingUndo<BulkRequest<Action, Item>>(
+  const pendingUndo = usePendingUndo<BulkRequest<Action, Item>>(
     (request, isLeaving, key) => void (isLeaving ? runOnPageLeave(request) : run(request, { key })),
   );
 
   async function fetchAllItems(key: number, query: Query): Promise<AllPages<Item> | undefined> {
-    if (!walkList) return undefined;
+    if (!walk) return undefined;
     setPhase(key, { kind: "walking", foundCount: 0 });
-    const work = begin(key);
-    const walkResult = await walkList(query, work);
+    const context = begin(key);
+    const result = await walk(query, context);
     // The action was stopped before it changed anything, so there is nothing to report.
-    if (work.signal.aborted) removeOperation(key);
-    else if (!walkResult.ok) setPhase(key, { kind: "broken", failure: walkResult.failure });
-    return work.signal.aborted || !walkResult.ok ? undefined : walkResult.value;
+    if (context.signal.aborted) removeOperation(key);
+    else if (!result.ok) setPhase(key, { kind: "broken", failure: result.failure });
+    return context.signal.aborted || !result.ok ? undefined : result.value;
   }
 
   return {
     operations: [
       ...startedOperations,
-      ...pending.actions.map(({ key, payload }): BulkOperation<Action, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
+      ...pendingUndo.actions.map(({ key, payload }): BulkOperation<Action, Item, Entry> => ({
+        key,
+        phase: { kind: "undoable", ...payload },
+      })),
     ],
     /** Does nothing if there are no items, or after leaving the page, where Undo is not available. */
     schedule: (request: BulkRequest<Action, Item>) => {
-      if (isMounted.current && request.items.length > 0) pending.schedule(request);
+      if (isMounted.current && request.items.length > 0) pendingUndo.schedule(request);
     },
     undo: (key: number) => {
-      const pendingAction = pending.undo(key);
+      const pendingAction = pendingUndo.undo(key);
       if (pendingAction) onRestored(pendingAction.payload.action, pendingAction.payload.items);
     },
     /** Undoes one item; the other items of the action are still scheduled. */
     undoOne: (id: string) => {
-      const pendingAction = pending.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
+      const pendingAction = pendingUndo.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
       if (!pendingAction) return;
       const { action, items } = pendingAction.payload;
       const remainingItems = items.filter((item) => item.id !== id);
-      if (remainingItems.length === 0) pending.undo(pendingAction.key);
-      else pending.change(pendingAction.key, { action, items: remainingItems });
+      if (remainingItems.length === 0) pendingUndo.undo(pendingAction.key);
+      else pendingUndo.change(pendingAction.key, { action, items: remainingItems });
       onRestored(
         action,
         items.filter((item) => item.id === id),
@@ -162,24 +167,24 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
     /** Applies the action to all matching items that `isIncluded` accepts. */
     runAll: async (action: Action, query: Query, isIncluded: (item: Item) => boolean = () => true) => {
       const key = createActionKey();
-      const walkResult = await fetchAllItems(key, query);
-      if (!walkResult) return;
-      const items = walkResult.items.filter(isIncluded);
+      const pages = await fetchAllItems(key, query);
+      if (!pages) return;
+      const items = pages.items.filter(isIncluded);
       // All found items were excluded, which the caller reports.
-      if (items.length === 0 && walkResult.items.length > 0) removeOperation(key);
-      else await run({ action, items }, { key, isTruncated: walkResult.isTruncated });
+      if (items.length === 0 && pages.items.length > 0) removeOperation(key);
+      else await run({ action, items }, { key, isTruncated: pages.isTruncated });
     },
     /** Repeats the action for the entries that `isIncluded` accepts; the result keeps all entries. */
     retry: async (key: number, isIncluded: (entry: Entry) => boolean) => {
-      const phase = startedOperations.find((item) => item.key === key)?.phase;
+      const phase = startedOperations.find((operation) => operation.key === key)?.phase;
       if (phase?.kind !== "done") return;
       const ids = new Set(phase.entries.filter(isIncluded).map(({ id }) => id));
-      await run({ action: phase.action, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, previous: phase });
+      await run({ action: phase.action, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, previousOperation: phase });
     },
     collect: async (query: Query) => {
       const key = createActionKey();
-      const walkResult = await fetchAllItems(key, query);
-      if (walkResult) setPhase(key, { kind: "collected", ...walkResult });
+      const pages = await fetchAllItems(key, query);
+      if (pages) setPhase(key, { kind: "collected", ...pages });
     },
     stop: (key: number) => {
       abortControllers.current.get(key)?.abort();
@@ -212,9 +217,9 @@ export function summarize<Outcome extends string>(
   const counts = new Map<Outcome, number>();
   for (const { outcome } of entries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const presentOutcomes = outcomes.filter((outcome) => counts.has(outcome));
-  const [first] = presentOutcomes;
+  const [firstOutcome] = presentOutcomes;
   return {
     text: presentOutcomes.map((outcome) => getText({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
-    tone: first === undefined ? "off" : getTone(first),
+    tone: firstOutcome === undefined ? "off" : getTone(firstOutcome),
   };
 }

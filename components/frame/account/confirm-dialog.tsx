@@ -33,7 +33,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   const t = useTranslations("frame.confirm");
   const { busyWith, failure, send } = useRequests<"confirm">();
   const isBusy = busyWith !== undefined;
-  const isWrong = failure !== undefined && findInvalidField(failure, ["password"]) !== undefined;
+  const isPasswordWrong = failure !== undefined && findInvalidField(failure, ["password"]) !== undefined;
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -47,12 +47,12 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
       <p>{t("text", { email })}</p>
-      {failure && !isWrong ? <FailureMessage failure={failure} /> : null}
+      {failure && !isPasswordWrong ? <FailureMessage failure={failure} /> : null}
       {/* Lets password managers find the account that the password belongs to. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
       <InputField
         label={t("password")}
-        error={isWrong ? t("wrong") : undefined}
+        error={isPasswordWrong ? t("wrong") : undefined}
         name="password"
         type="password"
         autoComplete="current-password"

@@ -4,10 +4,10 @@ import { Input } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type OidcRefusal } from "@/lib/contract/members/sign-in";
 
-export function NewPasswordInput(control: ComponentProps<typeof Input>) {
+export function NewPasswordInput(props: ComponentProps<typeof Input>) {
   return (
     <Input
-      {...control}
+      {...props}
       name="password"
       type="password"
       autoComplete="new-password"
@@ -20,7 +20,7 @@ export function NewPasswordInput(control: ComponentProps<typeof Input>) {
 
 export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
 
-/** Why the provider refused the sign-in, and the remedy. */
+/** Explains why the provider refused the sign-in, with the remedy. */
 export function ProviderRefusal({ reason, provider, actions }: { reason: ProviderRefusalReason; provider: string; actions?: ReactNode }) {
   const t = useTranslations("auth.provider.reasons");
   return <FailureNotice title={t(`${reason}.title`, { provider })} remedy={t(`${reason}.next`, { provider })} actions={actions} />;

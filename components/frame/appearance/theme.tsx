@@ -58,12 +58,12 @@ export function setEmbedTheme(theme: EmbedTheme): void {
   themeStore.setState({ theme });
 }
 
-function useEmbedTheme(first: EmbedTheme | undefined): EmbedTheme | undefined {
+function useEmbedTheme(initialTheme: EmbedTheme | undefined): EmbedTheme | undefined {
   return (
     useSyncExternalStore(
       themeStore.subscribe,
       () => themeStore.getState().theme,
       () => undefined,
-    ) ?? first
+    ) ?? initialTheme
   );
 }

@@ -20,12 +20,12 @@ const cardStyle =
 export function ConnectionCard({ connections, className }: { connections: readonly ConnectionView[]; className?: string }) {
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
-  const current = connections.find(({ id }) => id === currentId);
+  const currentConnection = connections.find(({ id }) => id === currentId);
   const getStatus = useConnectionStatus();
   const getKeyLabel = useKeyLabel();
   const runsAppsOnly = useRunsAppsOnly();
   const [isOpen, setOpen] = useState(false);
-  if (!current) {
+  if (!currentConnection) {
     const content = <CardContent name={t("none")} detail={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
     if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{content}</p>;
     return (
@@ -34,20 +34,24 @@ export function ConnectionCard({ connections, className }: { connections: readon
       </Link>
     );
   }
-  const status = getStatus(current);
+  const status = getStatus(currentConnection);
   return (
     <>
       <button
         type="button"
         aria-haspopup="dialog"
-        aria-label={t("switch", { name: current.name })}
+        aria-label={t("switch", { name: currentConnection.name })}
         onClick={() => setOpen(true)}
         className={cn(cardStyle, className)}
       >
-        <CardContent name={current.name} detail={`${getKeyLabel(current)} · ${t(status)}`} dot={toneDot[connectionTones[status]]} />
+        <CardContent
+          name={currentConnection.name}
+          detail={`${getKeyLabel(currentConnection)} · ${t(status)}`}
+          dot={toneDot[connectionTones[status]]}
+        />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
-      {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
+      {isOpen ? <ConnectionSwitch connections={connections} currentId={currentConnection.id} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }

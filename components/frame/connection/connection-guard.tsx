@@ -26,7 +26,7 @@ export function ConnectionGuard({ children }: { children: ReactNode }) {
   return <ConnectionNotFound />;
 }
 
-const CHANNEL = "lightdesk-connection";
+const CHANNEL_NAME = "lightdesk-connection";
 
 /**
  * Keeps a tab on its connection: if another tab switches the member to a different one, this tab adds its own to the URL. Otherwise the next
@@ -48,7 +48,7 @@ export function PinConnection({ currentId }: { currentId?: string }) {
   });
 
   useEffect(() => {
-    const broadcastChannel = new BroadcastChannel(CHANNEL);
+    const broadcastChannel = new BroadcastChannel(CHANNEL_NAME);
     broadcastChannel.onmessage = ({ data }) => pinConnection(data);
     channel.current = broadcastChannel;
     return () => broadcastChannel.close();

@@ -24,7 +24,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
   const [switchError, setSwitchError] = useState<SwitchError>();
   const [busyId, setBusyId] = useState<string>();
 
-  async function change(connection: ConnectionView) {
+  async function selectConnection(connection: ConnectionView) {
     setBusyId(connection.id);
     const failure = await switchTo(connection);
     setBusyId(undefined);
@@ -55,7 +55,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
                 type="button"
                 aria-current={isCurrent || undefined}
                 aria-busy={busyId === connection.id || undefined}
-                onClick={() => (isCurrent ? onClose() : void change(connection))}
+                onClick={() => (isCurrent ? onClose() : void selectConnection(connection))}
                 className="flex w-full items-center gap-2 rounded-md px-2.5 py-1.5 text-left text-ink hover:bg-off-soft"
               >
                 <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", toneDot[connectionTones[status]])} />

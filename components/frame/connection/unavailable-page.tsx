@@ -24,14 +24,16 @@ export function ConnectionNotFound() {
   const errors = useTranslations("errors");
   const pathname = usePathname();
   const params = new URLSearchParams(useSearchParams() ?? undefined);
-  const current = useConnection();
+  const currentConnection = useConnection();
   params.delete("connection");
-  const href = !current ? "/settings" : params.size > 0 ? `${pathname}?${params}` : pathname;
+  const href = !currentConnection ? "/settings" : params.size > 0 ? `${pathname}?${params}` : pathname;
   return (
     <FullPageMessage
       title={t("title")}
       text={t("text")}
-      action={<ButtonLink href={href}>{current ? t("open", { name: current.name }) : errors("openSettings")}</ButtonLink>}
+      action={
+        <ButtonLink href={href}>{currentConnection ? t("open", { name: currentConnection.name }) : errors("openSettings")}</ButtonLink>
+      }
     />
   );
 }

@@ -18,7 +18,7 @@ onResponse(({ path, method, failure }) => {
   const capability = asText(details.capability);
   const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;
-  useMissingCapabilities.setState((all) => ({ [connection]: new Set([...(all[connection] ?? noCapabilities), capability]) }));
+  useMissingCapabilities.setState((current) => ({ [connection]: new Set([...(current[connection] ?? noCapabilities), capability]) }));
 });
 
 /**
@@ -27,11 +27,15 @@ onResponse(({ path, method, failure }) => {
  */
 export function useCapabilities(connection: string | undefined, capabilities: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: capabilities.join(","), dir, connection });
-  const { data: current, error, isLoading } = useSWR<LoadedCapabilities, ApiFailure>(path && [path, connection], readCapabilities, options);
+  const {
+    data: response,
+    error,
+    isLoading,
+  } = useSWR<LoadedCapabilities, ApiFailure>(path && [path, connection], fetchCapabilities, options);
   // Keeps earlier data while another folder is checked, for the same service only.
-  const data = current?.connection === connection ? current?.capabilities : undefined;
-  const refusedCapabilities = useMissingCapabilities((all) =>
-    connection === undefined ? noCapabilities : (all[connection] ?? noCapabilities),
+  const data = response?.connection === connection ? response?.capabilities : undefined;
+  const refusedCapabilities = useMissingCapabilities((current) =>
+    connection === undefined ? noCapabilities : (current[connection] ?? noCapabilities),
   );
   return {
     /** Undefined if unknown or not loaded yet. */
@@ -46,7 +50,7 @@ export function useCapabilities(connection: string | undefined, capabilities: re
 const options = { revalidateOnFocus: false, shouldRetryOnError: false, keepPreviousData: true };
 
 type LoadedCapabilities = { connection: string; capabilities: Capabilities };
-async function readCapabilities([path, connection]: [`/${string}`, string]): Promise<LoadedCapabilities> {
+async function fetchCapabilities([path, connection]: [`/${string}`, string]): Promise<LoadedCapabilities> {
   const result = await callApi<Capabilities>(path, { cache: "no-store" });
   if (!result.ok) throw result.failure;
   return { connection, capabilities: result.value };

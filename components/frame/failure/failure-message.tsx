@@ -29,24 +29,24 @@ export function FailureMessage({ failure, title, onRetry, actions, className }: 
   // The page's banner already reports the ended session, except for failed actions.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
-  const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? asText(failure.details.download) : undefined;
-  const details = download === undefined ? formatDetails(failure.details) : undefined;
+  const downloadPath = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? asText(failure.details.download) : undefined;
+  const details = downloadPath === undefined ? formatDetails(failure.details) : undefined;
   const waitMs = failure.retryAfterMs ?? 0;
-  const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
-  const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
-  const next = title === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
+  const waitText = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
+  const requestText = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
+  const remedy = title === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
   return (
     <FailureNotice
       title={title ?? t(`${code}.title`)}
       cause={t("at", { owner: t(`owner.${failureOwners[code]}`) })}
-      remedy={[next, wait].filter(Boolean).join(" ")}
-      detail={[reason, details, request].filter(Boolean).join(" · ") || undefined}
+      remedy={[remedy, waitText].filter(Boolean).join(" ")}
+      detail={[reason, details, requestText].filter(Boolean).join(" · ") || undefined}
       className={className}
       actions={
         <>
           {onRetry ? <Button onClick={onRetry}>{common("retry")}</Button> : null}
-          {download?.startsWith("/api/") ? (
-            <a href={apiPath(`/api/${download.slice("/api/".length)}`)} download className={buttonStyle()}>
+          {downloadPath?.startsWith("/api/") ? (
+            <a href={apiPath(`/api/${downloadPath.slice("/api/".length)}`)} download className={buttonStyle()}>
               {common("downloadAnswer")}
             </a>
           ) : (
@@ -178,7 +178,7 @@ function isFailureCode(code: string): code is FailureCode {
   return Object.hasOwn(failureOwners, code);
 }
 
-/** Formats a failure as one line, with the service's message, for places where a notice does not fit. */
+/** Formats a failure as one line, with the service's message. For use where a notice does not fit. */
 export function formatFailure(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFields): string {
   const title = t(`${toFailureCode(failure)}.title`);
   return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;

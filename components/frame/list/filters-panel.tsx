@@ -18,12 +18,12 @@ type PanelProps = {
 export function FiltersPanel({ id, label, button, onClose, onLeave, children }: PanelProps) {
   const panel = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const { current } = panel;
-    if (!current || !button.current) return;
+    const element = panel.current;
+    if (!element || !button.current) return;
     const { left, bottom } = button.current.getBoundingClientRect();
-    current.style.left = `${Math.max(EDGE_PX, Math.min(left, window.innerWidth - WIDTH_PX - EDGE_PX))}px`;
-    current.style.top = `${bottom + 4}px`;
-    current.focus();
+    element.style.left = `${Math.max(EDGE_PX, Math.min(left, window.innerWidth - WIDTH_PX - EDGE_PX))}px`;
+    element.style.top = `${bottom + 4}px`;
+    element.focus();
   }, [button]);
   useEffect(() => {
     const handlePointerDown = ({ target }: PointerEvent) => {
@@ -34,7 +34,7 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
   }, [button, onLeave]);
   // After a filter's dialog, the focus may be outside.
   useEscape("panel", onClose);
-  function onKeyDown(event: KeyboardEvent) {
+  function handleKeyDown(event: KeyboardEvent) {
     // A filter's dialog closes first.
     if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
     event.preventDefault();
@@ -48,7 +48,7 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
       role="dialog"
       aria-label={label}
       tabIndex={-1}
-      onKeyDown={onKeyDown}
+      onKeyDown={handleKeyDown}
       style={{ width: WIDTH_PX }}
       className="fixed z-40 flex flex-col gap-3 rounded-lg border border-line bg-surface p-3.5 text-ink shadow-xl outline-none"
     >

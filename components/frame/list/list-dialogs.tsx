@@ -163,17 +163,17 @@ function getNextDay(day: string): string {
 
 /** Returns the time at which a day starts in the user's time zone. If clocks skip midnight, it is the first moment of the day. */
 function getStartOfDay(day: string, timeZone = getSelectedTimeZone()): number {
-  const asUtc = Date.parse(`${day}T00:00:00Z`);
+  const utcMidnightMs = Date.parse(`${day}T00:00:00Z`);
   // Searches quarter hours within fifteen hours of UTC, which covers every time zone.
   const QUARTER_MS = 15 * 60_000;
   let low = -15 * 4;
   let high = 15 * 4;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (toDateString(asUtc + middle * QUARTER_MS, timeZone) >= day) high = middle;
+    if (toDateString(utcMidnightMs + middle * QUARTER_MS, timeZone) >= day) high = middle;
     else low = middle + 1;
   }
-  return asUtc + low * QUARTER_MS;
+  return utcMidnightMs + low * QUARTER_MS;
 }
 
 type DatesDialogProps = {
@@ -183,29 +183,32 @@ type DatesDialogProps = {
   onChoose: (range: { from: number | undefined; to: number | undefined }) => void;
 };
 
-/** Chooses a range of whole days in the user's time zone. */
+/** Chooses a range of days in the user's time zone. */
 export function DatesDialog({ from, to, onClose, onChoose }: DatesDialogProps) {
   const t = useTranslations("jobSearch.dateDialog");
   const form = useId();
-  const [first, setFirst] = useState(from === undefined ? "" : toDateString(from));
-  const [last, setLast] = useState(to === undefined ? "" : toDateString(to - 1));
-  const isReversed = first !== "" && last !== "" && last < first;
+  const [firstDay, setFirstDay] = useState(from === undefined ? "" : toDateString(from));
+  const [lastDay, setLastDay] = useState(to === undefined ? "" : toDateString(to - 1));
+  const isReversed = firstDay !== "" && lastDay !== "" && lastDay < firstDay;
   function choose(event: FormEvent) {
     event.preventDefault();
     if (isReversed) return;
-    onChoose({ from: first === "" ? undefined : getStartOfDay(first), to: last === "" ? undefined : getStartOfDay(getNextDay(last)) });
+    onChoose({
+      from: firstDay === "" ? undefined : getStartOfDay(firstDay),
+      to: lastDay === "" ? undefined : getStartOfDay(getNextDay(lastDay)),
+    });
   }
   return (
     <ConfirmDialog isOpen onClose={onClose} title={t("title")} tone="primary" form={form} label={t("show")} isDisabled={isReversed}>
       <form id={form} onSubmit={choose} className="flex flex-col gap-3">
-        <InputField label={t("from")} type="date" value={first} onChange={(event) => setFirst(event.currentTarget.value)} />
+        <InputField label={t("from")} type="date" value={firstDay} onChange={(event) => setFirstDay(event.currentTarget.value)} />
         <InputField
           label={t("to")}
           hint={t("hint")}
           error={isReversed ? t("order") : undefined}
           type="date"
-          value={last}
-          onChange={(event) => setLast(event.currentTarget.value)}
+          value={lastDay}
+          onChange={(event) => setLastDay(event.currentTarget.value)}
         />
       </form>
     </ConfirmDialog>

@@ -33,12 +33,12 @@ export type ListState<Query> = {
   query: () => Query;
   isLoading: () => boolean;
   getHref: (change: Partial<Query>) => string;
-  /** Requests another query from its first page. Continued typing is one entry of the browser's history. */
+  /** Requests another query from its first page. Consecutive typed changes share one entry of the browser's history. */
   navigate: (change: Partial<Query>, isTyped?: boolean) => void;
   /** Applies the query of the current URL after any navigation. */
   syncWithUrl: (query: Query, address: ListAddress<Query>) => void;
   /** Called when the rows of this list, or their failure, are shown. */
-  markShown: (response: Query) => void;
+  markShown: (shownQuery: Query) => void;
 };
 
 export function createListState<Query extends { offset: number }>(
@@ -46,7 +46,7 @@ export function createListState<Query extends { offset: number }>(
   initialAddress: ListAddress<Query>,
 ): ListState<Query> {
   const { getKey } = initialAddress;
-  let current = { query: initialQuery, address: initialAddress };
+  let urlState = { query: initialQuery, address: initialAddress };
   let requestedQuery: Query | undefined;
   /** The key of the list that is or will be in the URL. */
   let pushedKey = getKey(initialQuery);
@@ -57,17 +57,17 @@ export function createListState<Query extends { offset: number }>(
   let isReplacing = false;
   const changes = createStore(() => 0);
   const notifyAll = () => changes.setState((count) => count + 1);
-  const query = () => requestedQuery ?? current.query;
+  const query = () => requestedQuery ?? urlState.query;
   const push = () => {
     isPushing = false;
     if (requestedQuery === undefined) return;
     const key = getKey(requestedQuery);
     if (key !== pushedKey) {
       pushedKey = key;
-      return current.address.push(current.address.getHref(requestedQuery), isReplacing);
+      return urlState.address.push(urlState.address.getHref(requestedQuery), isReplacing);
     }
     // The user switched back to the shown list within one frame.
-    if (key !== getKey(current.query)) return;
+    if (key !== getKey(urlState.query)) return;
     requestedQuery = undefined;
     isRequestedByUser = false;
     notifyAll();
@@ -76,20 +76,20 @@ export function createListState<Query extends { offset: number }>(
     subscribe: changes.subscribe,
     query,
     isLoading: () => getKey(query()) !== shownKey,
-    getHref: (change) => current.address.getHref({ ...query(), offset: 0, ...change }),
+    getHref: (change) => urlState.address.getHref({ ...query(), offset: 0, ...change }),
     navigate(change, isTyped = false) {
-      const next = { ...query(), offset: 0, ...change };
-      if (getKey(next) === getKey(query())) return;
+      const nextQuery = { ...query(), offset: 0, ...change };
+      if (getKey(nextQuery) === getKey(query())) return;
       isReplacing = isTyped && wasLastChangeTyped;
       wasLastChangeTyped = isTyped;
-      requestedQuery = next;
+      requestedQuery = nextQuery;
       isRequestedByUser = true;
       notifyAll();
       if (!isPushing) runAfterPaint(push);
       isPushing = true;
     },
     syncWithUrl(urlQuery, address) {
-      current = { query: requestedQuery && getKey(requestedQuery) === getKey(urlQuery) ? requestedQuery : urlQuery, address };
+      urlState = { query: requestedQuery && getKey(requestedQuery) === getKey(urlQuery) ? requestedQuery : urlQuery, address };
       // After Back or a link, typing starts a new history entry.
       if (getKey(urlQuery) !== pushedKey) wasLastChangeTyped = false;
       pushedKey = getKey(urlQuery);
@@ -102,7 +102,7 @@ export function createListState<Query extends { offset: number }>(
       shownKey = key;
       if (isRequestedByUser && key === getKey(query())) {
         isRequestedByUser = false;
-        current.address.onShown?.();
+        urlState.address.onShown?.();
       }
       notifyAll();
     },
@@ -151,14 +151,14 @@ export type OpenPanel = {
   syncWithUrl: () => void;
 };
 
-function createOpenPanel(name: string, first: string | undefined): OpenPanel {
-  const storeApi = createStore(() => first);
-  const setOpenId = (id: string | undefined) => storeApi.setState(id, true);
+function createOpenPanel(name: string, initialId: string | undefined): OpenPanel {
+  const idStore = createStore(() => initialId);
+  const setOpenId = (id: string | undefined) => idStore.setState(id, true);
   const readParam = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
   return {
-    subscribe: storeApi.subscribe,
-    get: storeApi.getState,
-    has: (id) => id === storeApi.getState(),
+    subscribe: idStore.subscribe,
+    get: idStore.getState,
+    has: (id) => id === idStore.getState(),
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
       setOpenId(id);

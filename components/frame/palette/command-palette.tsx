@@ -79,17 +79,17 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   // The dialog focuses its first control, but some browsers focus the dialog itself if the control was added later.
   useEffect(() => field.current?.focus(), []);
 
-  function choose(item: PaletteItem) {
+  function runItem(item: PaletteItem) {
     onClose();
     item.run();
   }
 
-  function onKeyDown(event: KeyboardEvent) {
+  function handleKeyDown(event: KeyboardEvent) {
     if (isComposing(event.nativeEvent)) return;
     const index = activeItem ? matches.indexOf(activeItem) : -1;
     if (event.key === "ArrowDown") setActiveIndex((index + 1) % Math.max(1, matches.length));
     else if (event.key === "ArrowUp") setActiveIndex((index + matches.length - 1) % Math.max(1, matches.length));
-    else if (event.key === "Enter" && activeItem) choose(activeItem);
+    else if (event.key === "Enter" && activeItem) runItem(activeItem);
     else return;
     event.preventDefault();
   }
@@ -121,14 +121,14 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
           setInputText(event.target.value);
           setActiveIndex(0);
         }}
-        onKeyDown={onKeyDown}
+        onKeyDown={handleKeyDown}
       />
       <PaletteList
         id={listId}
         items={matches}
         activeKey={activeItem?.key}
         onHover={(item) => setActiveIndex(matches.indexOf(item))}
-        onChoose={choose}
+        onChoose={runItem}
       />
       <p role="status" className={matches.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
         {matches.length > 0 ? t("count", { count: matches.length }) : t(getEmptyKey(jobLookup?.kind))}

@@ -43,7 +43,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
   const { setTheme } = useTheme();
   const { language, changeLanguage } = useLanguage();
   const { requestSignOut, canSignOut } = useSignOut();
-  const current = useConnection();
+  const currentConnection = useConnection();
   const connections = useConnections();
   const connection = useConnectionParam();
   const formatTime = useTimeFormat();
@@ -56,7 +56,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
   const runsAppsOnly = useRunsAppsOnly();
   const navigateTo = (href: `/${string}`) => () => router.push(href);
   return [
-    ...getDestinations(current, runsAppsOnly).map(({ href, label }) => ({
+    ...getDestinations(currentConnection, runsAppsOnly).map(({ href, label }) => ({
       key: href,
       group: "pages" as const,
       label: t(label),
@@ -102,14 +102,14 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
         run: navigateTo(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
       })),
     ...connections
-      .filter(({ id }) => id !== current?.id)
+      .filter(({ id }) => id !== currentConnection?.id)
       .map(({ id, name }) => ({
         key: `connection-${id}`,
         group: "connections" as const,
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
-    ...(runsAppsOnly ? [] : getUploadSources(current)).map((source) => ({
+    ...(runsAppsOnly ? [] : getUploadSources(currentConnection)).map((source) => ({
       key: `upload-${source}`,
       group: "actions" as const,
       label: t(`ways.${source}`),
@@ -222,8 +222,8 @@ export function findItems(items: readonly PaletteItem[], inputText: string): Pal
   return paletteGroups.flatMap((group) => {
     const groupItems = matches.filter((item) => item.group === group);
     const startsWithText = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
-    const ordered = [...groupItems.filter(startsWithText), ...groupItems.filter((item) => !startsWithText(item))];
-    return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);
+    const sortedItems = [...groupItems.filter(startsWithText), ...groupItems.filter((item) => !startsWithText(item))];
+    return group === "actions" ? sortedItems : sortedItems.slice(0, MAX_GROUP_ITEMS);
   });
 }
 

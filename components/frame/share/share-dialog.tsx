@@ -89,13 +89,13 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
         <div className="flex flex-col gap-2">
           <Option
             name="keepsMetadata"
-            text={t("keepsMetadata")}
+            label={t("keepsMetadata")}
             hint={t("keepsMetadataHint")}
             checked={keepsMetadata}
             onChange={setKeepsMetadata}
           />
-          <Option name="showsMaker" text={t("showsMaker")} />
-          {isJob ? <Option name="showsWorkflow" text={t("showsWorkflow")} hint={t("showsWorkflowHint")} /> : null}
+          <Option name="showsMaker" label={t("showsMaker")} />
+          {isJob ? <Option name="showsWorkflow" label={t("showsWorkflow")} hint={t("showsWorkflowHint")} /> : null}
         </div>
         {uncleanableFiles && !keepsMetadata ? (
           <div role="alert" className="rounded-md border border-wait bg-wait-soft px-3 py-2 text-ink">
@@ -111,9 +111,9 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
   );
 }
 
-type OptionProps = { name: string; text: string; hint?: string; checked?: boolean; onChange?: (checked: boolean) => void };
+type OptionProps = { name: string; label: string; hint?: string; checked?: boolean; onChange?: (checked: boolean) => void };
 
-function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
+function Option({ name, label, hint, checked, onChange }: OptionProps) {
   const id = useId();
   return (
     <div className="flex gap-2">

@@ -18,17 +18,17 @@ type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange
 const MAX_SUGGESTIONS = 30;
 
 /** Comma-separated tags. Enter completes a partial tag if only one matches. Otherwise it submits the form. */
-export function TagsInput({ connection, value, loadedTags = [], onTextChange, ...rest }: TagsInputProps) {
+export function TagsInput({ connection, value, loadedTags = [], onTextChange, ...inputProps }: TagsInputProps) {
   const listId = useId();
   const [hasInput, setHasInput] = useState(false);
-  const { before, partialTag } = splitLastTag(value);
+  const { precedingText, partialTag } = splitLastTag(value);
   const { tags } = useTags(hasInput ? connection : undefined, partialTag);
   const allTags = [...new Set([...tags.map(({ name }) => name), ...loadedTags])].filter((tag) => !tag.includes(","));
   const suggestions = hasInput ? suggestTags(value, allTags) : [];
   return (
     <>
       <Input
-        {...rest}
+        {...inputProps}
         list={listId}
         value={value}
         autoComplete="off"
@@ -40,12 +40,12 @@ export function TagsInput({ connection, value, loadedTags = [], onTextChange, ..
           const completion = findCompletion(partialTag, suggestions);
           if (event.key !== "Enter" || isComposing(event.nativeEvent) || completion === undefined || completion === partialTag) return;
           event.preventDefault();
-          onTextChange(before + completion);
+          onTextChange(precedingText + completion);
         }}
       />
       <datalist id={listId}>
         {suggestions.slice(0, MAX_SUGGESTIONS).map((tag) => (
-          <option key={tag} value={before + tag} />
+          <option key={tag} value={precedingText + tag} />
         ))}
       </datalist>
     </>
@@ -59,14 +59,14 @@ export function findCompletion(partialTag: string, suggestions: readonly string[
 }
 
 /** Splits the text into the last tag, which may be incomplete, and the text before it. */
-function splitLastTag(text: string): { before: string; partialTag: string } {
-  const [before = ""] = /^.*[,\n，]\s*/s.exec(text) ?? [];
-  return { before, partialTag: text.slice(before.length).trim() };
+function splitLastTag(text: string): { precedingText: string; partialTag: string } {
+  const [precedingText = ""] = /^.*[,\n，]\s*/s.exec(text) ?? [];
+  return { precedingText, partialTag: text.slice(precedingText.length).trim() };
 }
 
 function suggestTags(text: string, allTags: readonly string[]): string[] {
-  const { before, partialTag } = splitLastTag(text);
-  const tags = parseTags(before);
+  const { precedingText, partialTag } = splitLastTag(text);
+  const tags = parseTags(precedingText);
   return allTags.filter((tag) => tag.toLowerCase().includes(partialTag.toLowerCase()) && !tags.includes(tag));
 }
 

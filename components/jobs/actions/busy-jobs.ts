@@ -18,19 +18,19 @@ export function useMarkBusy(ids: readonly string[]): void {
 
 /** The ids of all busy jobs. */
 export function useBusyJobs(): ReadonlySet<string> {
-  const sources = useStore(store);
-  return useMemo(() => collectIds(sources), [sources]);
+  const idsBySource = useStore(store);
+  return useMemo(() => collectIds(idsBySource), [idsBySource]);
 }
 
 /** Collects the jobs that are busy now or become busy before `stop` is called. */
 export function watchBusyJobs(): { ids: ReadonlySet<string>; stop: () => void } {
   const ids = new Set(collectIds(store.getState()));
-  const stop = store.subscribe((sources) => {
-    for (const id of collectIds(sources)) ids.add(id);
+  const stop = store.subscribe((idsBySource) => {
+    for (const id of collectIds(idsBySource)) ids.add(id);
   });
   return { ids, stop };
 }
 
-function collectIds(sources: ReadonlyMap<object, readonly string[]>): ReadonlySet<string> {
-  return new Set([...sources.values()].flat());
+function collectIds(idsBySource: ReadonlyMap<object, readonly string[]>): ReadonlySet<string> {
+  return new Set([...idsBySource.values()].flat());
 }

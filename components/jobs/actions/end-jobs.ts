@@ -19,27 +19,27 @@ export function canApply(action: "cancel" | "remove" | "runAgain", { rawStatus, 
 }
 
 /** Stops running jobs and removes the others from the queue, one call at a time. Returns an entry per job. */
-export function cancelJobs(jobs: readonly TargetJob[], work: BulkCallContext): Promise<ResultEntry[]> {
-  return applyToEligibleJobs("cancel", jobs, work, async (eligibleJobs) => {
+export function cancelJobs(jobs: readonly TargetJob[], context: BulkCallContext): Promise<ResultEntry[]> {
+  return applyToEligibleJobs("cancel", jobs, context, async (eligibleJobs) => {
     const runningJobs = eligibleJobs.filter(({ state }) => state === "in_progress");
     const pendingJobs = eligibleJobs.filter(({ state }) => state !== "in_progress");
-    const cancellation = runInBatches(pendingJobs, BATCH_SIZE, (batch) => cancelPendingBatch(batch, work), work);
+    const cancellation = runInBatches(pendingJobs, BATCH_SIZE, (batch) => cancelPendingBatch(batch, context), context);
     // When the page is closing, all calls are sent at once. Otherwise, they are sent one after another.
-    if (!work.isLeaving) await cancellation;
-    const stoppedEntries = await runInBatches(runningJobs, STOP_BATCH_SIZE, (batch) => stopBatch(batch, work), work);
+    if (!context.isLeaving) await cancellation;
+    const stoppedEntries = await runInBatches(runningJobs, STOP_BATCH_SIZE, (batch) => stopBatch(batch, context), context);
     return [...(await cancellation), ...stoppedEntries];
   });
 }
 
 /** Removes jobs from the history. The service doesn't name removed jobs, so an accepted request counts as removed. */
-export function removeJobs(jobs: readonly TargetJob[], work: BulkCallContext): Promise<ResultEntry[]> {
+export function removeJobs(jobs: readonly TargetJob[], context: BulkCallContext): Promise<ResultEntry[]> {
   async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
-    const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
+    const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, context);
     return result.ok
       ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) }
-      : handleFailure("remove", batch, result.failure, work);
+      : handleFailure("remove", batch, result.failure, context);
   }
-  return applyToEligibleJobs("remove", jobs, work, (eligibleJobs) => runInBatches(eligibleJobs, BATCH_SIZE, removeBatch, work));
+  return applyToEligibleJobs("remove", jobs, context, (eligibleJobs) => runInBatches(eligibleJobs, BATCH_SIZE, removeBatch, context));
 }
 
 type EndJobs = (eligibleJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
@@ -48,11 +48,11 @@ type EndJobs = (eligibleJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 async function applyToEligibleJobs(
   action: "cancel" | "remove",
   jobs: readonly TargetJob[],
-  work: BulkCallContext,
+  context: BulkCallContext,
   endJobs: EndJobs,
 ): Promise<ResultEntry[]> {
   const ineligibleJobs = jobs.filter((job) => !canApply(action, job));
-  work.onProgress(ineligibleJobs.length);
+  context.onProgress(ineligibleJobs.length);
   const entries = await endJobs(jobs.filter((job) => canApply(action, job)));
   return withJobNames(jobs, [
     ...entries,
@@ -65,9 +65,9 @@ export function withJobNames(jobs: readonly TargetJob[], entries: readonly Resul
   return entries.map((entry) => ({ ...jobsById.get(entry.id), ...entry }));
 }
 
-async function cancelPendingBatch(batch: readonly TargetJob[], work: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
-  const result = await post<QueueResponse>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return handleFailure("cancel", batch, result.failure, work);
+async function cancelPendingBatch(batch: readonly TargetJob[], context: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
+  const result = await post<QueueResponse>("/api/queue", { delete: batch.map(({ id }) => id) }, context);
+  if (!result.ok) return handleFailure("cancel", batch, result.failure, context);
   const deletedIds = result.value.deleted && new Set(result.value.deleted);
   const missingIds = new Set(result.value.gone);
   const getOutcome = (id: string) =>
@@ -75,20 +75,20 @@ async function cancelPendingBatch(batch: readonly TargetJob[], work: BulkCallCon
   return { entries: batch.map(({ id }) => ({ id, outcome: getOutcome(id) })) };
 }
 
-async function stopBatch(batch: readonly TargetJob[], work: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
-  const result = await post<StopResult>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
-  if (!result.ok) return handleFailure("stop", batch, result.failure, work);
+async function stopBatch(batch: readonly TargetJob[], context: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
+  const result = await post<StopResult>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, context);
+  if (!result.ok) return handleFailure("stop", batch, result.failure, context);
   const { stopped, stopping, over, unsure = [], together } = result.value;
-  const results = await lookUpOutcomes(
+  const unsureEntries = await lookUpOutcomes(
     "stop",
     batch.filter(({ id }) => unsure.includes(id)),
     undefined,
-    work,
+    context,
   );
   return {
     entries: batch.map(({ id }): ResultEntry => {
-      const result = results.find((entry) => entry.id === id);
-      if (result) return result;
+      const unsureEntry = unsureEntries.find((entry) => entry.id === id);
+      if (unsureEntry) return unsureEntry;
       if (stopped.includes(id)) return { id, outcome: "stopped" };
       if (stopping.includes(id)) return { id, outcome: "stopping" };
       if (over.includes(id)) return { id, outcome: "over" };
@@ -97,19 +97,19 @@ async function stopBatch(batch: readonly TargetJob[], work: BulkCallContext): Pr
   };
 }
 
-function post<T>(path: `/${string}`, json: unknown, work: BulkCallContext) {
-  return callWithRetry<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
+function post<T>(path: `/${string}`, json: unknown, context: BulkCallContext) {
+  return callWithRetry<T>(withQuery(path, { connection: context.connection }), { method: "POST", json }, context);
 }
 
 async function handleFailure(
   endAction: EndAction,
   batch: readonly TargetJob[],
   failure: ApiFailure,
-  work: BulkCallContext,
+  context: BulkCallContext,
 ): Promise<BatchOutcome<ResultEntry>> {
   const isOutcomeUnknown = failure.status === 0 || couldHaveStarted(failure);
   const entries = isOutcomeUnknown
-    ? await lookUpOutcomes(endAction, batch, failure, work)
+    ? await lookUpOutcomes(endAction, batch, failure, context)
     : batch.map(({ id }): ResultEntry => ({ id, outcome: "failed", failure }));
   return { entries, shouldStop: affectsAllCalls(failure) };
 }
@@ -172,12 +172,12 @@ async function lookUpOutcomes(
   endAction: EndAction,
   batch: readonly { id: string }[],
   failure: ApiFailure | undefined,
-  work: BulkCallContext,
+  context: BulkCallContext,
 ): Promise<ResultEntry[]> {
   const entries: ResultEntry[] = [];
-  let isReachable = !work.isLeaving;
+  let isReachable = !context.isLeaving;
   for (const { id } of batch) {
-    const jobState = isReachable ? await fetchState(id, work) : undefined;
+    const jobState = isReachable ? await fetchState(id, context) : undefined;
     // Once the service is unreachable, the remaining jobs are not requested.
     if (jobState === undefined) isReachable = false;
     const outcome = jobState === undefined ? "unknown" : deriveOutcome(endAction, jobState);
@@ -188,9 +188,9 @@ async function lookUpOutcomes(
 }
 
 /** Returns undefined if the state is unknown. */
-async function fetchState(id: string, work: BulkCallContext): Promise<JobState | "missing" | undefined> {
-  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
-  const result = await callWithRetry<{ status?: string }>(path, { cache: "no-store" }, work);
+async function fetchState(id: string, context: BulkCallContext): Promise<JobState | "missing" | undefined> {
+  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: context.connection });
+  const result = await callWithRetry<{ status?: string }>(path, { cache: "no-store" }, context);
   if (result.ok) return result.value.status === undefined ? undefined : toJobState(result.value.status);
   return result.failure.status === 404 ? "missing" : undefined;
 }

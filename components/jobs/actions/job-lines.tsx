@@ -125,9 +125,9 @@ export function SecretsNotice({ places, wasSent = true, actions, className }: Se
       <div className="min-w-0 flex-1">
         <p className="font-semibold">{title}</p>
         <ul className="my-1 list-inside list-disc">
-          {places.map((secretPlace) => (
-            <li key={[secretPlace.kind, ...Object.values(secretPlace)].join("/")} className="break-words">
-              {formatSecretPlace(secretPlace, t)}
+          {places.map((secretLocation) => (
+            <li key={[secretLocation.kind, ...Object.values(secretLocation)].join("/")} className="break-words">
+              {formatSecretLocation(secretLocation, t)}
             </li>
           ))}
         </ul>
@@ -138,18 +138,18 @@ export function SecretsNotice({ places, wasSent = true, actions, className }: Se
   );
 }
 
-export function hasRemovableSecrets(secretPlaces: readonly SecretLocation[]): boolean {
-  return secretPlaces.some(({ kind }) => kind === "input" || kind === "extra");
+export function hasRemovableSecrets(secretLocations: readonly SecretLocation[]): boolean {
+  return secretLocations.some(({ kind }) => kind === "input" || kind === "extra");
 }
 
-function formatSecretPlace(secretPlace: SecretLocation, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
-  switch (secretPlace.kind) {
+function formatSecretLocation(secretLocation: SecretLocation, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
+  switch (secretLocation.kind) {
     case "input":
-      return t("input", { node: secretPlace.node, id: secretPlace.node_id, input: secretPlace.input });
+      return t("input", { node: secretLocation.node, id: secretLocation.node_id, input: secretLocation.input });
     case "extra":
-      return t("extra", { path: secretPlace.path.join(".") });
+      return t("extra", { path: secretLocation.path.join(".") });
     case "output":
-      return t("output", { id: secretPlace.node_id });
+      return t("output", { id: secretLocation.node_id });
     case "error":
       return t("error");
   }

@@ -5,15 +5,13 @@ import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { getNodeName, isLink, isSeedName, readLooseGraph } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
-const SEED_COUNT = 2 ** 32;
-
 export type MaskedInput = { nodeId: string; node: string; input: string };
 export type Submission = { prompt: Graph; extra_data?: JsonObject };
 /** `masked`: inputs without a stored value, so the workflow can't be rerun as it is. */
 export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
 
 /** Prepares a job's workflow for resubmission. A masked value is never sent, since the service would use it as the secret. */
-export function toResubmission(workflow: unknown, createSeed?: () => number): Resubmission {
+export function buildResubmission(workflow: unknown, createSeed?: () => number): Resubmission {
   const unwrapped = unwrapWorkflow(workflow);
   if (!unwrapped) return { kind: "no-graph" };
   const inputs = findMaskedInputs(unwrapped.graph);
@@ -24,7 +22,7 @@ export function toResubmission(workflow: unknown, createSeed?: () => number): Re
 
 export function createRandomSeed(): number {
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return seed % SEED_COUNT;
+  return seed;
 }
 
 /** Returns true for a literal number. A linked seed is changed at its source node. */

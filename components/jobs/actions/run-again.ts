@@ -7,7 +7,7 @@ import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } f
 import { type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
-import { type MaskedInput, toResubmission } from "./resubmission";
+import { buildResubmission,type MaskedInput } from "./resubmission";
 
 /** `unknown`: the job may have been submitted, and is never resent automatically. `unread`: nothing was sent. */
 type RunAgainResult =
@@ -31,7 +31,7 @@ export async function runAgain(
 ): Promise<RunAgainResult> {
   const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!result.ok) return { kind: "unread", failure: result.failure };
-  const resubmission = toResubmission(result.value.workflow, createSeed);
+  const resubmission = buildResubmission(result.value.workflow, createSeed);
   if (resubmission.kind !== "ready") return resubmission;
   if (isStopped?.()) return { kind: "stopped" };
   const headers = { [IDEMPOTENCY_HEADER]: createIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
@@ -46,14 +46,14 @@ function mayHaveSubmitted(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
 }
 
-export async function runJobsAgain(jobs: readonly TargetJob[], work: BulkCallContext): Promise<ResultEntry[]> {
-  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => rerunJob(job?.id ?? "", work), work));
+export async function runJobsAgain(jobs: readonly TargetJob[], context: BulkCallContext): Promise<ResultEntry[]> {
+  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => rerunJob(job?.id ?? "", context), context));
 }
 
-async function rerunJob(id: string, work: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
-  const result = await runAgain(id, work.connection, {
-    call: (path, init = {}) => callWithRetry(path, init, work),
-    isStopped: () => work.signal.aborted,
+async function rerunJob(id: string, context: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
+  const result = await runAgain(id, context.connection, {
+    call: (path, init = {}) => callWithRetry(path, init, context),
+    isStopped: () => context.signal.aborted,
   });
   if (result.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: result.id }] };
   const failure = "failure" in result ? result.failure : undefined;

@@ -10,13 +10,13 @@ import { cancelJobs, findFailure, getOutcomeTone, outcomes, removeJobs, type Res
 
 export type JobAction = "cancel" | "remove" | "runAgain";
 
-const actionRunners: Readonly<Record<JobAction, (jobs: readonly TargetJob[], work: BulkCallContext) => Promise<ResultEntry[]>>> = {
+const actionRunners: Readonly<Record<JobAction, (jobs: readonly TargetJob[], context: BulkCallContext) => Promise<ResultEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
   // The code loads on demand. If that fails, nothing was sent.
-  runAgain: (jobs, work) =>
+  runAgain: (jobs, context) =>
     import("./run-again").then(
-      ({ runJobsAgain }) => runJobsAgain(jobs, work),
+      ({ runJobsAgain }) => runJobsAgain(jobs, context),
       () =>
         withJobNames(
           jobs,
@@ -31,17 +31,17 @@ type JobWorkOptions<Query> = {
   /** Called instead of `onDone` after leaving the page, for state that outlives it. */
   onUnfinished?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
-  walk?: (query: Query, work: BulkCallContext) => Promise<Result<AllPages<TargetJob>, ApiFailure>>;
+  walk?: (query: Query, context: BulkCallContext) => Promise<Result<AllPages<TargetJob>, ApiFailure>>;
 };
 
 export function useJobWork<Query = never>({ connection, onDone, onUnfinished, onRestored, walk }: JobWorkOptions<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summarizeEntries = useSummarizeEntries();
-  const carryOut = ({ action, items }: BulkRequest<JobAction, TargetJob>, work: BulkCallContext) => actionRunners[action](items, work);
+  const execute = ({ action, items }: BulkRequest<JobAction, TargetJob>, context: BulkCallContext) => actionRunners[action](items, context);
   const work = useBulkOperations<JobAction, TargetJob, ResultEntry, Query>({
     connection,
-    execute: carryOut,
+    execute,
     walk,
     onDone,
     onRestored: (action, items) => {
@@ -71,5 +71,5 @@ export type JobWork = ReturnType<typeof useJobWork>;
 export function useSummarizeEntries() {
   const t = useTranslations("acts");
   return (entries: readonly ResultEntry[]) =>
-    summarize(outcomes, entries, { getTone: getOutcomeTone, getText: (each) => t(`count.${each.outcome}`, each) });
+    summarize(outcomes, entries, { getTone: getOutcomeTone, getText: (result) => t(`count.${result.outcome}`, result) });
 }

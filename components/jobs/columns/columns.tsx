@@ -217,8 +217,8 @@ export function parseColumnChoice(storedValue: unknown): ColumnChoice {
 }
 
 function limitInputs(ids: readonly ColumnId[]): ColumnId[] {
-  const values = ids.filter(isInputId).slice(0, MAX_INPUTS);
-  return [...new Set(ids)].filter((id) => !isInputId(id) || values.includes(id));
+  const inputIds = ids.filter(isInputId).slice(0, MAX_INPUTS);
+  return [...new Set(ids)].filter((id) => !isInputId(id) || inputIds.includes(id));
 }
 
 function parseColumnId(value: unknown): ColumnId | undefined {
@@ -249,13 +249,13 @@ function insertAfterWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[
   return otherColumns.toSpliced(otherColumns.indexOf("workflow") + 1, 0, id);
 }
 
-/** By connection, shared by all callers. Empty on the server. */
-const choices = new Map<string, PersistedValue<ColumnChoice | undefined>>();
+/** Shared by all callers. Empty on the server. */
+const choicesByConnection = new Map<string, PersistedValue<ColumnChoice | undefined>>();
 
 function getStoredChoice(connection: string): PersistedValue<ColumnChoice | undefined> {
   const parseStored = (value: unknown) => (value === undefined ? undefined : parseColumnChoice(value));
-  const storedChoice = choices.get(connection) ?? createPersistedValue(`lightdesk:jobs-columns:${connection}`, parseStored);
-  if (typeof window !== "undefined") choices.set(connection, storedChoice);
+  const storedChoice = choicesByConnection.get(connection) ?? createPersistedValue(`lightdesk:jobs-columns:${connection}`, parseStored);
+  if (typeof window !== "undefined") choicesByConnection.set(connection, storedChoice);
   return storedChoice;
 }
 

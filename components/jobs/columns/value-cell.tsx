@@ -8,7 +8,7 @@ import { collectInputs, type JobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 
-/** The value of a node's input. The job's details load once the cell is visible, and once for all value columns. */
+/** The value of a node's input. The job's details load when the cell becomes visible, and are shared by all value columns. */
 export function ValueCell({ id, connection, node, input }: { id: string; connection: string | undefined; node: string; input: string }) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);

@@ -62,7 +62,7 @@ export function JobActions({ facts: { job, workflowCounts }, actions }: JobActio
   );
 }
 
-/** Shows undo, the newest result and errors at the bottom of the page, so that nothing moves. */
+/** Shows undo, the newest result and errors at the bottom of the page, so that the layout doesn't shift. */
 export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
@@ -140,9 +140,9 @@ export function useJobActions({ jobId, connection, onDone }: { jobId: string; co
   const [rerun, setRerun] = useState<RerunState>({});
   const work = useJobWork({ connection, onDone });
 
-  async function run(hasNewSeeds: boolean) {
+  async function rerunJob(shouldChangeSeeds: boolean) {
     setRerun({ isBusy: true });
-    const result = await runAgain(jobId, connection, { createSeed: hasNewSeeds ? createRandomSeed : undefined });
+    const result = await runAgain(jobId, connection, { createSeed: shouldChangeSeeds ? createRandomSeed : undefined });
     if (result.kind === "submitted") setRerun({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
     else if (result.kind === "masked") setRerun({ maskedInputs: result.inputs });
     else if (result.kind === "no-graph") setRerun({ result: { tone: "off", text: t("noGraph") } });
@@ -161,7 +161,7 @@ export function useJobActions({ jobId, connection, onDone }: { jobId: string; co
       work.schedule({ action: "cancel", items: [{ id: jobId, state }] });
     },
     refresh: onDone,
-    runAgain: run,
+    runAgain: rerunJob,
     dismiss: () => setRerun({}),
   };
 }

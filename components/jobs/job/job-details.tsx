@@ -11,14 +11,14 @@ import { Duration, formatDuration, RelativeTime, RunningDuration, useNow, useTim
 import { createLivePreviewUrl, toJobHref, toShortId } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { type JobFacts, type RawStates as RawStates } from "./job-facts";
+import { type JobFacts, type RawStates } from "./job-facts";
 
 export function JobDetails({ facts }: { facts: JobFacts }) {
   const { job, workflow, label, submittedBy, rerunOf, reruns, runner, rawStates } = facts;
   const t = useTranslations("jobs.job.details");
   const listTexts = useTranslations("jobList");
-  const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
-  const waitEndMs = startedMs ?? (job.terminal ? endedMs : undefined);
+  const { createdAtMs, startedAtMs, endedAtMs } = job;
+  const waitEndMs = startedAtMs ?? (job.terminal ? endedAtMs : undefined);
   // A workflow without an id and a name is named after the job.
   const hasWorkflow = job.workflowId !== undefined || workflow !== formatNamelessWorkflow(job.id);
   return (
@@ -48,23 +48,23 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
             <JobLinks ids={reruns} />
           </Fact>
         ) : null}
-        {createdMs === undefined ? null : (
+        {createdAtMs === undefined ? null : (
           <Fact name={t("submitted")}>
-            <AbsoluteTime ms={createdMs} />{" "}
+            <AbsoluteTime ms={createdAtMs} />{" "}
             <span className="text-ink-3">
-              (<RelativeTime ms={createdMs} />)
+              (<RelativeTime ms={createdAtMs} />)
             </span>
             {submittedBy ? <span className="block">{t("by", { name: toSubmitterText(submittedBy, listTexts) })}</span> : null}
           </Fact>
         )}
-        {createdMs === undefined || (waitEndMs === undefined && job.state !== "pending") ? null : (
+        {createdAtMs === undefined || (waitEndMs === undefined && job.state !== "pending") ? null : (
           <Fact name={t("waited")}>
-            {waitEndMs === undefined ? <RunningDuration fromMs={createdMs} /> : <WaitDuration fromMs={createdMs} toMs={waitEndMs} />}
+            {waitEndMs === undefined ? <RunningDuration fromMs={createdAtMs} /> : <WaitDuration fromMs={createdAtMs} toMs={waitEndMs} />}
           </Fact>
         )}
-        {startedMs === undefined || (endedMs === undefined && job.terminal) ? null : (
+        {startedAtMs === undefined || (endedAtMs === undefined && job.terminal) ? null : (
           <Fact name={t("ran")}>
-            {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} />}
+            {endedAtMs === undefined ? <RunningDuration fromMs={startedAtMs} /> : <Duration fromMs={startedAtMs} toMs={endedAtMs} />}
           </Fact>
         )}
         {job.stoppedIn ? (
@@ -125,7 +125,7 @@ const shouldShowRawStates = (rawStates: RawStates) => !isSameState(rawStates) ||
 function RawStateTexts({ rawStates }: { rawStates: RawStates }) {
   const { details, status } = rawStates;
   const t = useTranslations("jobs.job.details");
-  const richTags = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
+  const richTags = { code: (chunks: ReactNode) => <span className="font-mono text-sm">{chunks}</span> };
   // Names the views only if there are two. A local server has no status view.
   if (status === undefined || status === details) return richTags.code(details);
   return (
@@ -138,11 +138,11 @@ function RawStateTexts({ rawStates }: { rawStates: RawStates }) {
 
 const DAY_MS = 86_400_000;
 
-/** The time in the browser's time zone, with the date if it is another day. */
+/** The time in the browser's time zone, with the date if it is more than a day ago. */
 function AbsoluteTime({ ms }: { ms: number }) {
   const formatTime = useTimeFormat();
-  const isToday = useNow() - ms < DAY_MS;
-  return formatTime(ms, isToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
+  const isRecent = useNow() - ms < DAY_MS;
+  return formatTime(ms, isRecent ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
 }
 
 /** The progress of a pending or running job, as the service reports it. */

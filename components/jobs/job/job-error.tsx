@@ -18,7 +18,7 @@ type JobErrorProps = {
 export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
-  const nodesDone = timeline.filter(({ state }) => state === "done" || state === "cached").length;
+  const doneCount = timeline.filter(({ state }) => state === "done" || state === "cached").length;
   const traceback = failure.traceback.join("").trimEnd();
   const node = failure.node ?? failure.nodeId;
   const title = failure.refusedNodes
@@ -37,7 +37,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
           {startedAtMs !== undefined && endedAtMs !== undefined ? (
             <span className="text-ink-2">
               {t("after")} <Duration fromMs={startedAtMs} toMs={endedAtMs} />
-              {timeline.length > 1 ? `, ${t("nodes", { done: nodesDone, total: timeline.length })}` : null}
+              {timeline.length > 1 ? `, ${t("nodes", { done: doneCount, total: timeline.length })}` : null}
             </span>
           ) : null}
         </p>
@@ -46,14 +46,14 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
           {failure.isInGraph ? <Button onClick={() => onShowNode(failure.nodeId ?? "")}>{t("show")}</Button> : null}
           {traceback ? <Disclosure title={t("traceback")}>{traceback}</Disclosure> : null}
           {failure.inputs ? <Disclosure title={t("inputs")}>{failure.inputs}</Disclosure> : null}
-          <CopyReport text={toReport(job, failure, traceback)} />
+          <CopyReport text={formatReport(job, failure, traceback)} />
         </div>
       </div>
     </section>
   );
 }
 
-/** Notes about a job that ran twice, or of whose outputs a runner refused some. */
+/** Notes about a job that ran twice, or whose outputs a runner partly refused. */
 export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.notes");
   return notes.map((jobNote, index) => (
@@ -116,7 +116,7 @@ function CopyReport({ text }: { text: string }) {
 }
 
 /** Everything needed to investigate the failure, as plain text. Secrets are already masked. */
-function toReport(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
+function formatReport(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
   const toIso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const refusedLines = failure.refusedNodes?.flatMap(({ nodeId, node, errors }) =>
     errors.map(({ message, details }) => `#${nodeId} ${node ?? ""}: ${[message, details].filter(Boolean).join(": ")}`),

@@ -192,9 +192,9 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
   const failedId = asText(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
   const isIncomplete = job.terminal && job.state !== "completed";
-  const stoppedId = isIncomplete ? (failedId ?? findStoppedNode(detail)) : undefined;
-  const metas = Object.entries(detail.execution_meta ?? {});
-  const timeline = metas.map(([nodeId, meta]): TimelineNode => {
+  const stoppedId = isIncomplete ? (failedId ?? findStoppedNodeId(detail)) : undefined;
+  const metaEntries = Object.entries(detail.execution_meta ?? {});
+  const timeline = metaEntries.map(([nodeId, meta]): TimelineNode => {
     const endMs = toMilliseconds(meta.end_time);
     return {
       nodeId,
@@ -231,12 +231,12 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
   const nodesWithSpans = hasTimes
     ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withTimes(node, timeline, job) : node))
     : startedNodes;
-  const reachedIds = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
+  const reachedIds = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metaEntries.flatMap(([, meta]) => meta.real_node_id ?? [])]);
   return isIncomplete && startedNodes.length > 0 ? [...nodesWithSpans, ...getUnreachedNodes(names, reachedIds)] : nodesWithSpans;
 }
 
 /** The node at which the run was interrupted, if the service names it. */
-function findStoppedNode({ execution_status: status }: JobDetail): string | undefined {
+function findStoppedNodeId({ execution_status: status }: JobDetail): string | undefined {
   for (const [event, facts] of status?.messages ?? [])
     if (event === "execution_interrupted" && asText(facts.node_id)) return asText(facts.node_id);
   return undefined;
@@ -247,11 +247,11 @@ function hasEnded(
   node: TimelineNode,
   timeline: readonly TimelineNode[],
   stoppedId: string | undefined,
-  executed: ReadonlySet<string>,
+  executedIds: ReadonlySet<string>,
 ): boolean {
   if (node.nodeId === stoppedId) return false;
-  if (node.endMs !== undefined || executed.has(node.nodeId)) return true;
-  const isReported = stoppedId !== undefined || executed.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
+  if (node.endMs !== undefined || executedIds.has(node.nodeId)) return true;
+  const isReported = stoppedId !== undefined || executedIds.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
   return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 

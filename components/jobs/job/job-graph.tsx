@@ -18,11 +18,11 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { type Bar, getClassDisplayName, type JobFacts, toBars } from "./job-facts";
 
-const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
+const WorkflowGraph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
   loading: () => <GraphSkeleton />,
 });
-const Json = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
+const GraphJson = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
 
 function parseSubmittedWorkflow({ workflow, class_names: names = {} }: JobDetail) {
   const { graph, extraData } = unwrapWorkflow(workflow) ?? {};
@@ -40,11 +40,11 @@ type JobGraphProps = { facts: JobFacts; connection?: string; nodeRequest?: NodeR
 export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
   const cardRef = useRef<HTMLDivElement>(null);
-  const isNear = useIsNearViewport(cardRef) || nodeRequest !== undefined;
+  const isNearViewport = useIsNearViewport(cardRef) || nodeRequest !== undefined;
   const id = facts.job.id;
   // A separate cache key, since the page parses the same details differently.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
-  const submittedWorkflow = useReadOnce(isNear && facts.workflowCounts ? `${path}#workflow` : undefined, parseSubmittedWorkflow);
+  const submittedWorkflow = useReadOnce(isNearViewport && facts.workflowCounts ? `${path}#workflow` : undefined, parseSubmittedWorkflow);
   const graph = submittedWorkflow.value?.graph;
   const marks = useMemo(() => getNodeMarks(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
@@ -61,7 +61,7 @@ export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphPr
   return (
     <div ref={cardRef} className="min-w-0 scroll-mt-16">
       {graph ? (
-        <Graph
+        <WorkflowGraph
           graph={graph}
           drawing={submittedWorkflow.value?.drawing}
           marks={marks}
@@ -73,7 +73,7 @@ export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphPr
       ) : submittedWorkflow.value ? (
         <Card title={t("title")} bodyClassName="p-0">
           <p className="border-b border-line px-3.5 py-2.5 text-ink-3">{t("undrawable")}</p>
-          <Json json={submittedWorkflow.value.json} fileName={fileName} />
+          <GraphJson json={submittedWorkflow.value.json} fileName={fileName} />
         </Card>
       ) : submittedWorkflow.failure ? (
         <FailureMessage failure={submittedWorkflow.failure} onRetry={() => void submittedWorkflow.refresh()} />
@@ -116,21 +116,21 @@ export function getNodeMarks({ job, timeline, failure, outputs }: JobFacts, grap
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useClampedNow();
-  const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
+  const { createdAtMs, startedAtMs, endedAtMs } = job;
   if (timeline.length === 0) return null;
-  const waitSpan = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
+  const waitSpan = { startMs: startedAtMs === undefined ? undefined : createdAtMs, endMs: startedAtMs };
   const spans = [waitSpan, ...timeline].map((span) => ({
     ...span,
-    endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
+    endMs: span.endMs ?? (job.terminal ? (endedAtMs ?? span.startMs) : undefined),
   }));
   // The job's own span is not drawn, but determines the scale.
-  const jobSpan = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
+  const jobSpan = { startMs: startedAtMs, endMs: endedAtMs ?? (job.terminal ? startedAtMs : undefined) };
   const [waitBar, ...bars] = toBars([...spans, jobSpan], nowMs);
   return (
     <Card title={t("title")} bodyClassName="py-2.5">
       <ol className="flex flex-col">
-        {waitBar && startedMs !== undefined && createdMs !== undefined ? (
-          <TimelineRow name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
+        {waitBar && startedAtMs !== undefined && createdAtMs !== undefined ? (
+          <TimelineRow name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdAtMs} toMs={startedAtMs} />
         ) : null}
         {timeline.map((node, index) =>
           index >= MAX_TIMELINE_NODES && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (

@@ -87,16 +87,16 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
   useEscape("panel", onClose);
   const handleKey = (event: KeyboardEvent): boolean => {
     if (!isShortcutKey(event)) return false;
-    // Inside the panel, up and down scroll it.
+    // Inside the panel, the up and down arrows scroll it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
-    const step =
+    const openAdjacent =
       event.key === "j" || (isInside && event.key === "ArrowRight")
         ? onNext
         : event.key === "k" || (isInside && event.key === "ArrowLeft")
           ? onPrevious
           : undefined;
-    step?.();
-    return step !== undefined || event.key === "j" || event.key === "k";
+    openAdjacent?.();
+    return openAdjacent !== undefined || event.key === "j" || event.key === "k";
   };
   usePageKey(
     (event) => {

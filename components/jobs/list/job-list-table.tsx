@@ -121,8 +121,8 @@ export function useJobKeys(store: SelectionStore, onCommand: (command: Command) 
   usePageKey((event) => {
     const action = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
     if (!action || event.repeat || event.defaultPrevented || !isShortcutKey(event)) return;
-    const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
-    const command = toCommand(store, action) ?? (row === undefined ? undefined : { action, ids: [row] });
+    const rowId = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
+    const command = toCommand(store, action) ?? (rowId === undefined ? undefined : { action, ids: [rowId] });
     if (!command) return;
     onCommand(command);
     event.preventDefault();
@@ -136,7 +136,7 @@ export function SelectedJobs(props: SelectedJobsProps) {
   const { store, rows, total = 0 } = props;
   useOnFirstInteraction(loadActions);
   const [command, setCommand] = useState<Command>();
-  useJobKeys(store, (next) => props.canRun && setCommand(next));
+  useJobKeys(store, (newCommand) => props.canRun && setCommand(newCommand));
   useSelectionActions(store, !props.canRun ? 0 : isMatching ? total : ids.size, setCommand);
   // Registered here so that Escape works before the bar has loaded.
   useEscape("selection", store.clear);

@@ -112,7 +112,7 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
       </Chip>
       {statusOrder.slice(list === "history" ? 2 : 0).map((state) => {
         const isSelected = selectedStatuses.includes(state);
-        const nextStatuses = statusOrder.filter((each) => (each === state ? !isSelected : selectedStatuses.includes(each)));
+        const nextStatuses = statusOrder.filter((status) => (status === state ? !isSelected : selectedStatuses.includes(status)));
         return (
           <Chip
             key={state}

@@ -17,17 +17,21 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   const query = useListQuery(state);
   const { getHref } = state;
   const t = useTranslations(`${list}.empty`);
-  const pages = useTranslations("jobList.empty");
+  const pageTexts = useTranslations("jobList.empty");
   const renderLink = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0 && total !== 0) {
     const lastPageOffset = total === undefined ? undefined : getLastOffset(total, query.limit);
     // If all rows of the last page were removed, offers the first page.
-    const firstPageLink =
+    const pageLink =
       lastPageOffset === undefined || lastPageOffset >= query.offset
-        ? renderLink(getHref({ offset: 0 }), pages("firstPage"))
-        : renderLink(getHref({ offset: lastPageOffset }), pages("lastPage"));
+        ? renderLink(getHref({ offset: 0 }), pageTexts("firstPage"))
+        : renderLink(getHref({ offset: lastPageOffset }), pageTexts("lastPage"));
     return (
-      <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={firstPageLink} />
+      <EmptyState
+        title={pageTexts("beyond")}
+        text={total === undefined ? undefined : pageTexts("beyondText", { total })}
+        action={pageLink}
+      />
     );
   }
   if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderLink(getHref(noFilters), t("showAll"))} />;
@@ -41,8 +45,8 @@ export function SearchCoverageNotice({ reach }: { reach: JobReach | undefined })
   if (!reach) return null;
   const { extent, sinceMs, unread, asOfMs } = reach;
   const date = sinceMs === undefined ? undefined : (formatTime(sinceMs, "day") ?? "…");
-  const undated = extent === "newest" ? t("undated") : t("starting");
-  const coverageNotes = extent === "all" ? [] : [date === undefined ? undated : t(extent, { date })];
+  const undatedNote = extent === "newest" ? t("undated") : t("starting");
+  const coverageNotes = extent === "all" ? [] : [date === undefined ? undatedNote : t(extent, { date })];
   const isOutage = asOfMs !== undefined;
   const getOutageText = () => (asOfMs ? t("outage", { date: formatTime(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
   const notes = [...(isOutage ? [getOutageText()] : []), ...coverageNotes, ...(unread > 0 ? [t("unread", { count: unread })] : [])];

@@ -97,7 +97,7 @@ export function JobPanelFrame({ className, ...props }: ComponentProps<"aside">) 
 
 const DIM_DELAY_MS = 300;
 
-/** The rows, dimmed while others are loading. */
+/** The rows, dimmed while new ones are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
   const isNavigating = useIsNavigating(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.

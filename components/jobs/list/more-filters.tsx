@@ -24,20 +24,20 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   const t = useTranslations();
   const [openPicker, setOpenPicker] = useState<"member" | "workflow">();
   const close = () => setOpenPicker(undefined);
-  const { member, workflow_id: id } = useListQuery(state);
-  const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? formatNamelessWorkflow(id));
+  const { member, workflow_id: workflowId } = useListQuery(state);
+  const workflow = workflowId && (rows.find((row) => row.workflowId === workflowId)?.workflow ?? formatNamelessWorkflow(workflowId));
   return (
     <>
       <FilterRow name={t("jobSearch.person")}>
-        <PickButton onClick={() => setOpenPicker("member")}>
+        <PickerButton onClick={() => setOpenPicker("member")}>
           {member === undefined ? t("jobSearch.personDialog.any") : <MemberName member={member} connection={connection} />}
-        </PickButton>
+        </PickerButton>
       </FilterRow>
       <OutputFilter state={state} />
       <FilterRow name={t("jobList.filter.workflow")}>
-        <PickButton title={id} onClick={() => setOpenPicker("workflow")}>
+        <PickerButton title={workflowId} onClick={() => setOpenPicker("workflow")}>
           {workflow ?? t("jobList.filter.anyWorkflow")}
-        </PickButton>
+        </PickerButton>
       </FilterRow>
       {openPicker === "member" ? <MemberPicker state={state} connection={connection} onClose={close} /> : null}
       {openPicker === "workflow" ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={close} /> : null}
@@ -45,7 +45,7 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   );
 }
 
-function PickButton({ title, onClick, children }: { title?: string; onClick: () => void; children: ReactNode }) {
+function PickerButton({ title, onClick, children }: { title?: string; onClick: () => void; children: ReactNode }) {
   return (
     <button type="button" aria-haspopup="dialog" title={title} onClick={onClick} className={filterButtonStyle}>
       <span className="min-w-0 flex-1">{children}</span>
@@ -75,7 +75,7 @@ export function OutputFilter({ state }: { state: JobListState }) {
   );
 }
 
-type PickDialogProps = {
+type PickerDialogProps = {
   title: string;
   /** The label of the button that removes the filter. Undefined if the filter is not set. */
   clearLabel: string | undefined;
@@ -88,7 +88,7 @@ type PickDialogProps = {
   footer?: ReactNode;
 };
 
-function PickDialog({ title, clearLabel, items, onPick, onClose, children, footer }: PickDialogProps) {
+function PickerDialog({ title, clearLabel, items, onPick, onClose, children, footer }: PickerDialogProps) {
   const common = useTranslations("common");
   const pick = (id: string | undefined) => {
     onClose();
@@ -150,7 +150,7 @@ function MemberPicker({ state, connection, onClose }: PickerProps) {
   const { data: members, error } = useJobMembers(connection);
   const { member } = state.query();
   return (
-    <PickDialog
+    <PickerDialog
       title={t("title")}
       clearLabel={member === undefined ? undefined : t("any")}
       items={(members ?? []).map(({ id, name }) => ({ id, label: <span className="truncate">{name}</span>, isCurrent: id === member }))}
@@ -159,7 +159,7 @@ function MemberPicker({ state, connection, onClose }: PickerProps) {
       footer={error ? <p className="text-bad">{t("failed")}</p> : members?.length === 0 ? <p role="status">{t("none")}</p> : null}
     >
       <p className="text-sm text-ink-3">{t("hint")}</p>
-    </PickDialog>
+    </PickerDialog>
   );
 }
 
@@ -178,11 +178,11 @@ function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { ro
   const t = useTranslations("jobList.workflowPicker");
   const [text, setText] = useState("");
   const { data } = useSWR(withQuery("/api/console/workflows", { connection }), fetchWorkflows, { revalidateOnFocus: false });
-  const search = text.trim().toLowerCase();
-  const matchingWorkflows = mergeWorkflows(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
+  const searchText = text.trim().toLowerCase();
+  const matchingWorkflows = mergeWorkflows(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(searchText));
   const pick = (id: string | undefined) => state.navigate({ workflow_id: id });
   return (
-    <PickDialog
+    <PickerDialog
       title={t("title")}
       clearLabel={state.query().workflow_id ? t("any") : undefined}
       items={matchingWorkflows
@@ -195,7 +195,7 @@ function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { ro
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (search === "") return;
+          if (searchText === "") return;
           onClose();
           pick((matchingWorkflows.length === 1 ? matchingWorkflows[0]?.id : undefined) ?? text.trim().slice(0, 200));
         }}
@@ -210,7 +210,7 @@ function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { ro
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </form>
-    </PickDialog>
+    </PickerDialog>
   );
 }
 

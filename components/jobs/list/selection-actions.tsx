@@ -94,11 +94,11 @@ export function SelectionActions({
   };
   const isAvailable = (jobAction: JobAction) =>
     selection.kind === "matching" ? narrowQuery(jobAction, selection.query) !== undefined : getApplicableJobs(jobAction).length > 0;
-  const runCommand = useEffectEvent((next: Command) => {
-    const jobs = next.ids && getApplicableJobs(next.action, toTargetJobs(next.ids, rows));
-    if (jobs ? jobs.length === 0 : !isAvailable(next.action)) bulk.reportNoMatches();
-    else if (jobs) bulk.start(next.action, jobs);
-    else startAction(next.action);
+  const runCommand = useEffectEvent((newCommand: Command) => {
+    const jobs = newCommand.ids && getApplicableJobs(newCommand.action, toTargetJobs(newCommand.ids, rows));
+    if (jobs ? jobs.length === 0 : !isAvailable(newCommand.action)) bulk.reportNoMatches();
+    else if (jobs) bulk.start(newCommand.action, jobs);
+    else startAction(newCommand.action);
   });
   useEffect(() => {
     if (command) runCommand(command);

@@ -30,13 +30,13 @@ export function useBulkJobActions({ connection, onDone, onStarted, onRestored }:
     const narrowedQuery = narrowQuery(jobAction, query);
     if (!narrowedQuery) return setNoMatches(true);
     const context = work.begin();
-    const count = await countJobs(narrowedQuery, context);
+    const countResult = await countJobs(narrowedQuery, context);
     if (context.signal.aborted) return;
-    if (!count.ok) work.fail(count.failure);
-    else if (count.value === 0) setNoMatches(true);
-    else setPendingAction({ action: jobAction, count: count.value, query: narrowedQuery });
+    if (!countResult.ok) work.fail(countResult.failure);
+    else if (countResult.value === 0) setNoMatches(true);
+    else setPendingAction({ action: jobAction, count: countResult.value, query: narrowedQuery });
   }
-  /** Skips jobs that another component ends before or during the read of the list, since that component reports them. */
+  /** Skips jobs that another component ends in the meantime, since that component reports them. */
   async function runAll(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
     const busyWatcher = watchBusyJobs();
     await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyWatcher.ids.has(id));
@@ -98,17 +98,17 @@ export function narrowQuery(jobAction: JobAction, query: JobSearchQuery): JobSea
 const PAGE_SIZE = 1000;
 export const MAX_PER_ACTION = 10_000;
 
-function readMatchingJobs(query: JobSearchQuery, work: BulkCallContext) {
-  const getPath = (offset: number) => getListApiPath("jobs", { ...query, limit: PAGE_SIZE, offset }, work.connection);
+function readMatchingJobs(query: JobSearchQuery, context: BulkCallContext) {
+  const getPath = (offset: number) => getListApiPath("jobs", { ...query, limit: PAGE_SIZE, offset }, context.connection);
   const parsePage = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsResponse) => {
     return { items: jobs.map(toJobRow), rowCount: jobs.length + unreadable, total, hasMore };
   };
-  return readAllPages<JobsResponse, TargetJob>({ getPath, parsePage, maxItems: MAX_PER_ACTION }, work);
+  return readAllPages<JobsResponse, TargetJob>({ getPath, parsePage, maxItems: MAX_PER_ACTION }, context);
 }
 
 /** Counts the jobs that match a query. Undefined if the service reports no total. */
-async function countJobs(query: JobSearchQuery, work: BulkCallContext): Promise<Result<number | undefined, ApiFailure>> {
-  const path = getListApiPath("jobs", { ...query, limit: 1, offset: 0 }, work.connection);
-  const result = await callWithRetry<JobsResponse>(path, { cache: "no-store" }, work);
+async function countJobs(query: JobSearchQuery, context: BulkCallContext): Promise<Result<number | undefined, ApiFailure>> {
+  const path = getListApiPath("jobs", { ...query, limit: 1, offset: 0 }, context.connection);
+  const result = await callWithRetry<JobsResponse>(path, { cache: "no-store" }, context);
   return result.ok ? ok(result.value.pagination.total) : result;
 }

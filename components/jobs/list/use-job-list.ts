@@ -43,8 +43,8 @@ export function useJobList({ list, initialQuery, initialResponse, links }: JobLi
   const initialState = urlQuery === initialQuery ? toInitialOptions(result) : {};
   const path = connection ? getListApiPath(list, urlQuery, connection) : undefined;
   const live = useLive(path, { ...initialState, read: loadJobsView, revalidateOnReturn: true });
-  const displayed = useDisplayedPage(urlQuery, live);
-  const { query = urlQuery, view } = displayed ?? {};
+  const displayedPage = useDisplayedPage(urlQuery, live);
+  const { query = urlQuery, view } = displayedPage ?? {};
   const { connection: connectionParam, view: viewParam } = links;
   const listAddress = useMemo(
     () => createJobListAddress(list, { connection: connectionParam, view: viewParam }),
@@ -60,7 +60,7 @@ export function useJobList({ list, initialQuery, initialResponse, links }: JobLi
   const total = live.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();
   const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
-  const atMs = live.atMs ?? displayed?.atMs;
+  const atMs = live.atMs ?? displayedPage?.atMs;
   return {
     list,
     connection,
@@ -85,9 +85,9 @@ function useDisplayedPage(query: JobSearchQuery, { value: view, atMs, failure }:
   const [lastPage, setLastPage] = useState<DisplayedPage>();
   if (view === undefined) return failure ? undefined : lastPage;
   if (lastPage?.view === view && lastPage.query === query) return lastPage;
-  const displayed = { query, view, atMs };
-  setLastPage(displayed);
-  return displayed;
+  const displayedPage = { query, view, atMs };
+  setLastPage(displayedPage);
+  return displayedPage;
 }
 
 /** Returns the URL's query as a stable object per list. Reuses the server's object for the same list. */

@@ -44,8 +44,8 @@ type QueueColumnsOptions = {
   undo: (id: string) => void;
 };
 
-export function createQueueColumns(queue: QueueColumnsOptions) {
-  const { texts, connection, connectionParam, selection, selectAll, canCancel, getStartRange } = queue;
+export function createQueueColumns(options: QueueColumnsOptions) {
+  const { texts, connection, connectionParam, selection, selectAll, canCancel, getStartRange } = options;
   const { t } = texts;
   const renderStart = (row: JobRow) => {
     if (row.state !== "pending") return null;
@@ -93,7 +93,7 @@ export function createQueueColumns(queue: QueueColumnsOptions) {
       id: "act",
       header: t("column.act"),
       meta: queueColumnStyles.act,
-      cell: ({ row }) => (canCancel(row.original) ? <CancelOrUndo row={row.original} {...queue} /> : null),
+      cell: ({ row }) => (canCancel(row.original) ? <CancelOrUndo row={row.original} {...options} /> : null),
     }),
   ];
 }

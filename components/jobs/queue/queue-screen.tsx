@@ -62,8 +62,8 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
   const clockMs = useRenderedValue(useRenderedMs(), (ms) => Math.round(ms / START_STEP_MS) * START_STEP_MS);
-  const ranges = estimateStartTimes({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
-  const startRangesById = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
+  const startRanges = estimateStartTimes({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
+  const startRangesById = new Map(pending.map(({ id }, index) => [id, startRanges[index]]));
   const rows = [...running, ...pending];
   const canCancelJob = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
   const { store: selection, ids } = useSelection(rows.filter(canCancelJob).map(getId), pending.map(getId));
@@ -76,7 +76,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const bulk = useBulkJobActions({ connection, onDone: () => void refresh(), onStarted: handleStarted });
   const { busyIds, pendingIds } = bulk;
   const [command, setCommand] = useState<Command>();
-  useJobKeys(selection, (next) => canCancel && setCommand(next));
+  useJobKeys(selection, (newCommand) => canCancel && setCommand(newCommand));
   const columns = createQueueColumns({
     texts,
     connection,

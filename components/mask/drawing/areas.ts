@@ -1,4 +1,4 @@
-// Changes whole areas in slices of about two megapixels at most. Each `yield` returns the area changed since the previous one, so that the page
+// Changes large areas in slices of about two megapixels. Each `yield` returns the area changed since the previous one, so that the page
 // can respond in between. Tiles are saved for the history before their first change.
 
 import {
@@ -31,16 +31,16 @@ export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasin
   const { left, right, bottom } = bounds;
   const amounts = new Uint8Array(right - left);
   for (let top = bounds.top; top < bottom;) {
-    const end = Math.min(bottom, (Math.floor(top / TILE_SIZE) + 1) * TILE_SIZE);
-    const band = { left, top, right, bottom: end };
+    const bandBottom = Math.min(bottom, (Math.floor(top / TILE_SIZE) + 1) * TILE_SIZE);
+    const band = { left, top, right, bottom: bandBottom };
     for (const index of findTileIndexes(coverage, band))
       savedTiles.set(index, compactTile(copyTile(coverage, getTileRect(coverage, index))));
-    for (let y = top; y < end; y += 1) {
+    for (let y = top; y < bandBottom; y += 1) {
       row(y, amounts);
       paintRow(coverage, y * coverage.width + left, amounts, isErasing);
     }
     yield band;
-    top = end;
+    top = bandBottom;
   }
   return savedTiles;
 }
@@ -57,14 +57,14 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
 export function* clearAll(coverage: Coverage): AreaWork {
   const savedTiles: SavedTiles = new Map();
   const { data, width } = coverage;
-  for (const [count, index] of findTileIndexes(coverage, fullRect(coverage)).entries()) {
+  for (const [position, index] of findTileIndexes(coverage, fullRect(coverage)).entries()) {
     const rect = getTileRect(coverage, index);
     const tile = compactTile(copyTile(coverage, rect));
     if (tile.length > 1 || tile[0] !== 0) {
       savedTiles.set(index, tile);
       for (let y = rect.top; y < rect.bottom; y += 1) data.fill(0, y * width + rect.left, y * width + rect.right);
       yield rect;
-    } else if (count % 32 === 0) yield emptyRect;
+    } else if (position % 32 === 0) yield emptyRect;
   }
   return savedTiles;
 }
@@ -86,18 +86,18 @@ export function* invertAll(coverage: Coverage): AreaWork {
 export type Shape = {
   bounds: Rect;
   /** Writes row `y`, starting at `bounds.left`. Rows are requested in order. */
-  row: (y: number, into: Uint8Array) => void;
+  row: (y: number, amounts: Uint8Array) => void;
 };
 
 export function createRectangle(size: Size, rect: Rect): Shape {
   const bounds = intersect(rect, fullRect(size));
-  return { bounds, row: (_, into) => void into.fill(255, 0, bounds.right - bounds.left) };
+  return { bounds, row: (_, amounts) => void amounts.fill(255, 0, bounds.right - bounds.left) };
 }
 
 /** Vertical samples per row. */
 const SAMPLES_PER_ROW = 16;
 
-type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };
+type Edge = { top: number; bottom: number; x: number; xPerRow: number; windingStep: 1 | -1 };
 
 export function createLasso(size: Size, points: readonly Point[]): Shape {
   const edges = toEdges(points).toSorted((edge, otherEdge) => edge.top - otherEdge.top);
@@ -107,20 +107,20 @@ export function createLasso(size: Size, points: readonly Point[]): Shape {
   let activeEdges: Edge[] = [];
   let nextIndex = 0;
 
-  function addSpan(from: number, to: number): void {
-    const [left, right] = [Math.min(width, Math.max(0, from - bounds.left)), Math.min(width, Math.max(0, to - bounds.left))];
+  function addSpan(startX: number, endX: number): void {
+    const [left, right] = [Math.min(width, Math.max(0, startX - bounds.left)), Math.min(width, Math.max(0, endX - bounds.left))];
     if (right <= left) return;
     addEdge(left, 1);
     addEdge(right, -1);
   }
   function addEdge(x: number, sign: number): void {
     const column = Math.floor(x);
-    const share = x - column;
-    sums[column] = (sums[column] ?? 0) + sign * (1 - share);
-    sums[column + 1] = (sums[column + 1] ?? 0) + sign * share;
+    const fraction = x - column;
+    sums[column] = (sums[column] ?? 0) + sign * (1 - fraction);
+    sums[column + 1] = (sums[column + 1] ?? 0) + sign * fraction;
   }
 
-  function row(y: number, into: Uint8Array): void {
+  function writeRow(y: number, amounts: Uint8Array): void {
     sums.fill(0);
     for (let edge = edges[nextIndex]; edge && edge.top < y + 1; edge = edges[(nextIndex += 1)]) activeEdges.push(edge);
     activeEdges = activeEdges.filter(({ bottom }) => bottom > y);
@@ -128,11 +128,11 @@ export function createLasso(size: Size, points: readonly Point[]): Shape {
       const sampleY = y + (slice + 0.5) / SAMPLES_PER_ROW;
       const crossings = activeEdges
         .filter(({ top, bottom }) => top <= sampleY && sampleY < bottom)
-        .map(({ x, top, perRow, winds }) => ({ x: x + (sampleY - top) * perRow, winds }))
+        .map(({ x, top, xPerRow, windingStep }) => ({ x: x + (sampleY - top) * xPerRow, windingStep }))
         .sort((crossing, otherCrossing) => crossing.x - otherCrossing.x);
       let winding = 0;
-      for (const [index, { x, winds }] of crossings.entries()) {
-        winding += winds;
+      for (const [index, { x, windingStep }] of crossings.entries()) {
+        winding += windingStep;
         const nextCrossing = crossings[index + 1];
         if (winding !== 0 && nextCrossing) addSpan(x, nextCrossing.x);
       }
@@ -140,19 +140,19 @@ export function createLasso(size: Size, points: readonly Point[]): Shape {
     let sum = 0;
     for (let column = 0; column < width; column += 1) {
       sum += sums[column] ?? 0;
-      into[column] = Math.min(255, Math.max(0, Math.round((sum * 255) / SAMPLES_PER_ROW)));
+      amounts[column] = Math.min(255, Math.max(0, Math.round((sum * 255) / SAMPLES_PER_ROW)));
     }
   }
-  return { bounds, row };
+  return { bounds, row: writeRow };
 }
 
 function toEdges(points: readonly Point[]): Edge[] {
-  return points.flatMap((from, index): Edge[] => {
-    const to = points[(index + 1) % points.length];
-    if (!to || to.y === from.y) return [];
-    const [upper, lower] = from.y < to.y ? [from, to] : [to, from];
-    const perRow = (lower.x - upper.x) / (lower.y - upper.y);
-    return [{ top: upper.y, bottom: lower.y, x: upper.x, perRow, winds: from.y < to.y ? 1 : -1 }];
+  return points.flatMap((point, index): Edge[] => {
+    const nextPoint = points[(index + 1) % points.length];
+    if (!nextPoint || nextPoint.y === point.y) return [];
+    const [upper, lower] = point.y < nextPoint.y ? [point, nextPoint] : [nextPoint, point];
+    const xPerRow = (lower.x - upper.x) / (lower.y - upper.y);
+    return [{ top: upper.y, bottom: lower.y, x: upper.x, xPerRow, windingStep: point.y < nextPoint.y ? 1 : -1 }];
   });
 }
 
@@ -198,7 +198,7 @@ export function* floodFill(coverage: Coverage, start: Point, isErasing: boolean)
       changedTiles.add(index);
     }
   };
-  function* report(): Generator<Rect> {
+  function* reportChanges(): Generator<Rect> {
     for (const index of changedTiles) yield getTileRect(coverage, index);
     changedTiles.clear();
   }
@@ -237,7 +237,7 @@ export function* floodFill(coverage: Coverage, start: Point, isErasing: boolean)
     }
     pixelCount += right - left;
     if (pixelCount < FILL_PIXELS_PER_SLICE) continue;
-    yield* report();
+    yield* reportChanges();
     pixelCount = 0;
   }
   while (slopePixels.length > 0) {
@@ -248,8 +248,8 @@ export function* floodFill(coverage: Coverage, start: Point, isErasing: boolean)
     if (x + 1 < width) fillSlope(index + 1, previousValue);
     if (index >= width) fillSlope(index - width, previousValue);
     if (index + width < data.length) fillSlope(index + width, previousValue);
-    if ((pixelCount += 1) % SLOPE_PIXELS_PER_SLICE === 0) yield* report();
+    if ((pixelCount += 1) % SLOPE_PIXELS_PER_SLICE === 0) yield* reportChanges();
   }
-  yield* report();
+  yield* reportChanges();
   return savedTiles;
 }

@@ -1,6 +1,6 @@
 // Stores how much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus the coverage.
 
-// Points, sizes and rectangles of pixels. Rectangles are half open (`right` and `bottom` are exclusive) and have whole pixels.
+// Points, sizes and rectangles of pixels. Rectangles are half open (`right` and `bottom` are exclusive) and have integer coordinates.
 
 export type Point = { x: number; y: number };
 export type Size = { width: number; height: number };
@@ -79,13 +79,13 @@ export function paintPixel(value: number, amount: number, isErasing: boolean): n
 
 /** Inverts rows `top` to `bottom`, four pixels at a time. */
 export function invertRows({ data, width }: Coverage, top: number, bottom: number): void {
-  const [from, to] = [top * width, bottom * width];
-  const firstWord = Math.min(to, Math.ceil(from / 4) * 4);
-  const lastWord = Math.max(firstWord, Math.floor(to / 4) * 4);
+  const [start, end] = [top * width, bottom * width];
+  const firstWord = Math.min(end, Math.ceil(start / 4) * 4);
+  const lastWord = Math.max(firstWord, Math.floor(end / 4) * 4);
   const words = new Uint32Array(data.buffer, data.byteOffset + firstWord, (lastWord - firstWord) >> 2);
   for (let index = 0; index < words.length; index += 1) words[index] = ~(words[index] ?? 0);
-  for (let index = from; index < firstWord; index += 1) data[index] = 255 - (data[index] ?? 0);
-  for (let index = lastWord; index < to; index += 1) data[index] = 255 - (data[index] ?? 0);
+  for (let index = start; index < firstWord; index += 1) data[index] = 255 - (data[index] ?? 0);
+  for (let index = lastWord; index < end; index += 1) data[index] = 255 - (data[index] ?? 0);
 }
 
 // The coverage is divided into tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
@@ -134,7 +134,7 @@ export function putTile({ data, width }: Coverage, { left, top, right, bottom }:
 }
 
 // The coverage at a quarter of its width and height. Each value is the mean of sixteen pixels. It is shown when zoomed out, and used to compute
-// the painted share. Callers must call `update` after each change.
+// the painted fraction. Callers must call `update` after each change.
 
 export const COARSE_FACTOR = 4;
 
@@ -143,7 +143,7 @@ export function isZoomedOut(scale: number): boolean {
   return scale * COARSE_FACTOR <= 1;
 }
 
-export type CoarseCoverage = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ getPaintedShare: () => number };
+export type CoarseCoverage = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ getPaintedFraction: () => number };
 
 export function createCoarseCoverage(coverage: Coverage): CoarseCoverage {
   const { width: fineWidth, height: fineHeight, data: fineData } = coverage;
@@ -162,23 +162,23 @@ export function createCoarseCoverage(coverage: Coverage): CoarseCoverage {
     }
     return Math.round(sum / ((right - column * COARSE_FACTOR) * (bottom - row * COARSE_FACTOR)));
   }
-  function setRow(row: number, from: number, to: number): void {
-    for (let column = from; column < to; column += 1) {
+  function setRow(row: number, startColumn: number, endColumn: number): void {
+    for (let column = startColumn; column < endColumn; column += 1) {
       const index = row * width + column;
       const newMean = getMean(column, row);
       paintedSum += newMean - (data[index] ?? 0);
       data[index] = newMean;
     }
   }
-  function setAlignedRow(row: number, from: number, to: number, words: Uint32Array): void {
-    const first = row * COARSE_FACTOR * width;
-    for (let column = from; column < to; column += 1) {
+  function setAlignedRow(row: number, startColumn: number, endColumn: number, words: Uint32Array): void {
+    const firstIndex = row * COARSE_FACTOR * width;
+    for (let column = startColumn; column < endColumn; column += 1) {
       const index = row * width + column;
-      const [word1, word2] = [words[first + column] ?? 0, words[first + width + column] ?? 0];
-      const [word3, word4] = [words[first + 2 * width + column] ?? 0, words[first + 3 * width + column] ?? 0];
-      const even = (word1 & 0xff00ff) + (word2 & 0xff00ff) + (word3 & 0xff00ff) + (word4 & 0xff00ff);
-      const odd = ((word1 >>> 8) & 0xff00ff) + ((word2 >>> 8) & 0xff00ff) + ((word3 >>> 8) & 0xff00ff) + ((word4 >>> 8) & 0xff00ff);
-      const sums = even + odd;
+      const [word1, word2] = [words[firstIndex + column] ?? 0, words[firstIndex + width + column] ?? 0];
+      const [word3, word4] = [words[firstIndex + 2 * width + column] ?? 0, words[firstIndex + 3 * width + column] ?? 0];
+      const evenSums = (word1 & 0xff00ff) + (word2 & 0xff00ff) + (word3 & 0xff00ff) + (word4 & 0xff00ff);
+      const oddSums = ((word1 >>> 8) & 0xff00ff) + ((word2 >>> 8) & 0xff00ff) + ((word3 >>> 8) & 0xff00ff) + ((word4 >>> 8) & 0xff00ff);
+      const sums = evenSums + oddSums;
       const newMean = ((sums & 0xffff) + (sums >>> 16) + 8) >> 4;
       paintedSum += newMean - (data[index] ?? 0);
       data[index] = newMean;
@@ -190,13 +190,13 @@ export function createCoarseCoverage(coverage: Coverage): CoarseCoverage {
     height,
     data,
     update({ left, top, right, bottom }) {
-      const [from, to] = [Math.floor(left / COARSE_FACTOR), Math.min(width, Math.ceil(right / COARSE_FACTOR))];
+      const [startColumn, endColumn] = [Math.floor(left / COARSE_FACTOR), Math.min(width, Math.ceil(right / COARSE_FACTOR))];
       const lastRow = Math.min(height, Math.ceil(bottom / COARSE_FACTOR));
       for (let row = Math.floor(top / COARSE_FACTOR); row < lastRow; row += 1) {
-        if (words && (row + 1) * COARSE_FACTOR <= fineHeight) setAlignedRow(row, from, to, words);
-        else setRow(row, from, to);
+        if (words && (row + 1) * COARSE_FACTOR <= fineHeight) setAlignedRow(row, startColumn, endColumn, words);
+        else setRow(row, startColumn, endColumn);
       }
     },
-    getPaintedShare: () => (data.length === 0 ? 0 : paintedSum / data.length / 255),
+    getPaintedFraction: () => (data.length === 0 ? 0 : paintedSum / data.length / 255),
   };
 }

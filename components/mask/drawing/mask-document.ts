@@ -27,8 +27,8 @@ export type MaskState = {
   isBusy: boolean;
   /** Whether there are unsaved changes. */
   isUnsaved: boolean;
-  /** The painted share of the image, from 0 to 1. */
-  paintedShare: number;
+  /** The painted fraction of the image, from 0 to 1. */
+  paintedFraction: number;
 };
 /** The last history step, announced to screen readers. */
 type HistoryStep = { direction: "did" | "undid" | "redid"; edit: EditKind };
@@ -38,7 +38,7 @@ export type MaskDocument = ReturnType<typeof createMaskDocument>;
 const MAX_SLICE_MS = 12;
 /** The minimum number of pieces drawn at once, so that a small stroke is finished when the pointer is released. */
 const MIN_PIECES_PER_SLICE = 16;
-/** The time for drawing per pointer move. Invisible work beyond it waits for the next move. */
+/** Maximum time for drawing per pointer move. Remaining invisible work waits for the next move. */
 const MAX_MOVE_MS = 8;
 /** Faster than a timer, which waits at least four milliseconds. */
 const waitForMacrotask = () =>
@@ -63,29 +63,29 @@ export function createMaskDocument(
   let unfinishedStroke: { work: Generator<Rect, SavedTiles>; edit: EditKind } | undefined;
   let isBusy = false;
   let savedVersion = 0;
-  const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.getPaintedShare() }));
+  const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedFraction: coarse.getPaintedFraction() }));
   let lastStep: HistoryStep | undefined;
   let sliceStartMs = 0;
 
   function notifyPaint(rect: Rect): void {
-    if (!isEmpty(rect)) for (const paint of paintListeners) paint(rect);
+    if (!isEmpty(rect)) for (const listener of paintListeners) listener(rect);
   }
   function handleChange(rect: Rect): void {
     if (isEmpty(rect)) return;
     coarse.update(rect);
     notifyPaint(rect);
   }
-  function notify(newStep?: HistoryStep): void {
+  function updateState(newStep?: HistoryStep): void {
     const { undo, redo, version } = history.getState();
     lastStep = newStep ?? lastStep;
-    state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.getPaintedShare() }, true);
+    state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedFraction: coarse.getPaintedFraction() }, true);
   }
 
   /** Lets the page respond after each slice. */
   function yieldToPage(rect: Rect): Promise<void> | void {
     handleChange(rect);
     if (now() - sliceStartMs < MAX_SLICE_MS) return;
-    if (!state.getState().isBusy) notify();
+    if (!state.getState().isBusy) updateState();
     return pause().then(() => {
       sliceStartMs = now();
     });
@@ -93,14 +93,14 @@ export function createMaskDocument(
 
   /** Processes one piece of the stroke. Returns false if it was finished. */
   function processPiece({ work, edit }: NonNullable<typeof unfinishedStroke>): boolean {
-    const { done: isDone, value } = work.next();
-    if (!isDone) {
+    const { done, value } = work.next();
+    if (!done) {
       notifyPaint(value);
       return true;
     }
     unfinishedStroke = undefined;
     if (value.size > 0) history.record(edit, value);
-    notify(value.size > 0 ? { direction: "did", edit } : undefined);
+    updateState(value.size > 0 ? { direction: "did", edit } : undefined);
     return false;
   }
   function finishStroke(): void {
@@ -122,49 +122,49 @@ export function createMaskDocument(
       newStep = await work();
     } finally {
       isBusy = false;
-      notify(newStep ?? undefined);
+      updateState(newStep ?? undefined);
     }
   }
 
-  const runEdit = (action: EditKind, area: AreaWork) =>
+  const runEdit = (edit: EditKind, area: AreaWork) =>
     runExclusively(async () => {
       let piece = area.next();
       for (; !piece.done; piece = area.next()) await yieldToPage(piece.value);
-      if (piece.value.size === 0 && action !== "invert") return;
-      history.record(action, piece.value);
-      return { direction: "did", edit: action };
+      if (piece.value.size === 0 && edit !== "invert") return;
+      history.record(edit, piece.value);
+      return { direction: "did", edit };
     });
 
   const runHistoryStep = (direction: "undid" | "redid") =>
     runExclusively(async () => {
-      const action = await (direction === "undid" ? history.undo() : history.redo());
-      if (action) return { direction, edit: action };
+      const edit = await (direction === "undid" ? history.undo() : history.redo());
+      if (edit) return { direction, edit };
     });
 
   return {
     coverage,
     coarse,
     subscribe: state.subscribe,
-    onPaint(paint: (rect: Rect) => void) {
-      paintListeners.add(paint);
-      return () => void paintListeners.delete(paint);
+    onPaint(listener: (rect: Rect) => void) {
+      paintListeners.add(listener);
+      return () => void paintListeners.delete(listener);
     },
     getState: state.getState,
     getLastStep: () => lastStep,
-    getSavedBytes: history.savedBytes,
+    getSavedBytes: history.countSavedBytes,
 
-    /** Returns false while busy. `isFar`: zoomed out so far that single pixels are invisible. */
-    startStroke(brush: Brush, point: BrushPoint, isFar = false): boolean {
+    /** Returns false while busy. `isZoomedOut`: single pixels are invisible. */
+    startStroke(brush: Brush, point: BrushPoint, isZoomedOut = false): boolean {
       if (isBusy || stroke) return false;
       finishStroke();
-      const { preview, rect } = startStrokePreview(coverage, coarse, brush, point, isFar);
+      const { preview, rect } = startStrokePreview(coverage, coarse, brush, point, isZoomedOut);
       stroke = { preview, edit: brush.isErasing ? "eraser" : "brush" };
       notifyPaint(rect);
       return true;
     },
-    extendStroke(points: readonly BrushPoint[], isFar = false): void {
+    extendStroke(points: readonly BrushPoint[], isZoomedOut = false): void {
       const deadline = now() + MAX_MOVE_MS;
-      if (stroke) notifyPaint(stroke.preview.extend(points, isFar, () => now() >= deadline));
+      if (stroke) notifyPaint(stroke.preview.extend(points, isZoomedOut, () => now() >= deadline));
     },
     /** Finishes the stroke synchronously. */
     endStroke(): void {
@@ -190,12 +190,11 @@ export function createMaskDocument(
     },
     isDrawing: () => stroke !== undefined,
 
-    drawShape: (action: "rectangle" | "lasso", drawShape: Shape, isErasing: boolean) =>
-      runEdit(action, paintShape(coverage, drawShape, isErasing)),
-    fill: (at: Point, isErasing: boolean) => runEdit("fill", floodFill(coverage, at, isErasing)),
+    drawShape: (edit: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => runEdit(edit, paintShape(coverage, shape, isErasing)),
+    fill: (point: Point, isErasing: boolean) => runEdit("fill", floodFill(coverage, point, isErasing)),
     clear: () => runEdit("clear", clearAll(coverage)),
     invert: () => runEdit("invert", invertAll(coverage)),
-    /** Computes the coarse coverage and the painted share. Must be called once if the initial coverage is not blank. */
+    /** Computes the coarse coverage and the painted fraction. Must be called once if the initial coverage is not blank. */
     prepare: () =>
       runExclusively(async () => {
         const { width, height } = coverage;
@@ -215,7 +214,7 @@ export function createMaskDocument(
     /** `version`: the result of `getVersion()` when the bytes were copied. */
     markSaved(version: number): void {
       savedVersion = version;
-      notify();
+      updateState();
     },
     getVersion: () => history.getState().version,
   };
@@ -240,17 +239,17 @@ type HistoryOptions = {
 
 /** The caller must wait for an undo or redo before the next change. */
 function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET_BYTES, onChange }: HistoryOptions) {
-  const past: Step[] = [];
-  const future: Step[] = [];
+  const undoSteps: Step[] = [];
+  const redoSteps: Step[] = [];
   /** The same content always has the same version. */
   let version = 0;
   let newestVersion = 0;
 
-  const savedBytes = () => [...past, ...future].reduce((sum, { tiles }) => sum + countBytes(tiles), 0);
+  const countSavedBytes = () => [...undoSteps, ...redoSteps].reduce((sum, { tiles }) => sum + countBytes(tiles), 0);
   /** Moves steps to blobs, starting with the ones used last: the oldest undo steps, then the redo steps. */
   function moveToBlobs(): void {
-    let bytes = savedBytes();
-    for (const step of [...past, ...future]) {
+    let bytes = countSavedBytes();
+    for (const step of [...undoSteps, ...redoSteps]) {
       if (bytes <= budget) return;
       if (!(step.tiles instanceof Map) || step.tiles.size === 0) continue;
       bytes -= countBytes(step.tiles);
@@ -258,8 +257,8 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET_BYTES, onCh
     }
   }
 
-  async function applyStep(from: Step[], to: Step[]): Promise<EditKind | undefined> {
-    const step = from.pop();
+  async function applyStep(sourceSteps: Step[], targetSteps: Step[]): Promise<EditKind | undefined> {
+    const step = sourceSteps.pop();
     if (!step) return undefined;
     const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
     const replacedTiles: SavedTiles = new Map();
@@ -276,25 +275,25 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET_BYTES, onCh
       putTile(coverage, rect, tile);
       await onChange(rect);
     }
-    to.push({ edit: step.edit, tiles: replacedTiles, version });
+    targetSteps.push({ edit: step.edit, tiles: replacedTiles, version });
     version = step.version;
     moveToBlobs();
     return step.edit;
   }
 
   return {
-    record(action: EditKind, tiles: SavedTiles): void {
-      future.length = 0;
-      past.push({ edit: action, tiles, version });
+    record(edit: EditKind, tiles: SavedTiles): void {
+      redoSteps.length = 0;
+      undoSteps.push({ edit, tiles, version });
       version = newestVersion += 1;
       moveToBlobs();
     },
     /** Returns the undone edit, or undefined if there is nothing to undo. */
-    undo: () => applyStep(past, future),
-    redo: () => applyStep(future, past),
-    getState: () => ({ undo: past.at(-1)?.edit, redo: future.at(-1)?.edit, version }),
+    undo: () => applyStep(undoSteps, redoSteps),
+    redo: () => applyStep(redoSteps, undoSteps),
+    getState: () => ({ undo: undoSteps.at(-1)?.edit, redo: redoSteps.at(-1)?.edit, version }),
     /** Returns the number of bytes of tiles in the page's memory. */
-    savedBytes,
+    countSavedBytes,
   };
 }
 

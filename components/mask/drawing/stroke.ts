@@ -37,18 +37,18 @@ export type Stroke = {
   extend: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
   /** Finishes the remaining work and returns the original tiles for the history. */
   end: () => Generator<Rect, SavedTiles>;
-  /** Removes the whole stroke. */
+  /** Removes the stroke. */
   drop: () => StrokeWork;
 };
 
 const MIN_RADIUS = 0.5;
-/** Moves shorter than this share of the radius are accumulated. */
+/** Moves shorter than this fraction of the radius are accumulated. */
 const MIN_SPACING = 0.08;
 
-export function startStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {
+export function startStroke(coverage: Coverage, brush: Brush, firstPoint: BrushPoint): Stroke {
   const touchedTiles = new Map<number, TouchedTile>();
   const getRadius = ({ pressure }: BrushPoint) => Math.max(MIN_RADIUS, (brush.diameter / 2) * pressure);
-  let lastPoint = first;
+  let lastPoint = firstPoint;
   let pendingPoint: BrushPoint | undefined;
   /** The direction of the last strip, as a vector one pixel long. */
   let direction: Point | undefined;
@@ -60,7 +60,7 @@ export function startStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     const touchedTile = touchedTiles.get(index);
     if (touchedTile) return touchedTile;
     const rect = getTileRect(coverage, index);
-    const tileEntry = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE_SIZE * TILE_SIZE), rect };
+    const tileEntry = { originalTile: copyTile(coverage, rect), amounts: new Uint8Array(TILE_SIZE * TILE_SIZE), rect };
     touchedTiles.set(index, tileEntry);
     return tileEntry;
   }
@@ -112,15 +112,15 @@ export function startStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
       if (pendingPoint) yield* drawSegment(pendingPoint);
       yield* drawTip();
       const savedTiles: SavedTiles = new Map();
-      for (const [index, { before }] of touchedTiles) {
-        savedTiles.set(index, compactTile(before));
+      for (const [index, { originalTile }] of touchedTiles) {
+        savedTiles.set(index, compactTile(originalTile));
         yield emptyRect;
       }
       return savedTiles;
     },
     *drop() {
-      for (const { before, rect } of touchedTiles.values()) {
-        putTile(coverage, rect, before);
+      for (const { originalTile, rect } of touchedTiles.values()) {
+        putTile(coverage, rect, originalTile);
         yield rect;
       }
     },
@@ -131,7 +131,7 @@ export function startStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
 // twice changes nothing.
 
 /** A tile that a stroke has touched. */
-type TouchedTile = { before: Tile; amount: Uint8Array; rect: Rect };
+type TouchedTile = { originalTile: Tile; amounts: Uint8Array; rect: Rect };
 /** A half plane relative to the start of the segment: x * nx + y * ny <= max. */
 type HalfPlane = { nx: number; ny: number; max: number };
 /** `a` and `b` are the radii at the two ends. */
@@ -140,9 +140,9 @@ export type Segment = { from: Point; to: Point; a: number; b: number; bounds: re
 /** Extends bounds by a pixel, so that segments overlap slightly. */
 const OVERLAP_PX = 1;
 
-const falloff = Uint8Array.from({ length: 256 }, (_, index) => {
-  const share = index / 255;
-  return Math.round(255 * share * share * (3 - 2 * share));
+const falloffTable = Uint8Array.from({ length: 256 }, (_, index) => {
+  const ratio = index / 255;
+  return Math.round(255 * ratio * ratio * (3 - 2 * ratio));
 });
 
 /** The area between two points, without the round ends. */
@@ -159,11 +159,11 @@ function createStrip(from: Point, to: Point, a: number, b: number): Segment {
   return { from, to, a, b, bounds };
 }
 
-/** The whole disc, or the part ahead of one direction and behind another. */
-function createDisc(center: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Segment {
+/** The full disc, or the part ahead of one direction and behind another. */
+function createDisc(center: Point, radius: number, frontDirection: Point | undefined, backDirection: Point | undefined): Segment {
   const bounds: HalfPlane[] = [];
-  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, max: OVERLAP_PX });
-  if (behind) bounds.push({ nx: behind.x, ny: behind.y, max: OVERLAP_PX });
+  if (frontDirection) bounds.push({ nx: -frontDirection.x, ny: -frontDirection.y, max: OVERLAP_PX });
+  if (backDirection) bounds.push({ nx: backDirection.x, ny: backDirection.y, max: OVERLAP_PX });
   return { from: center, to: center, a: radius, b: radius, bounds };
 }
 
@@ -179,13 +179,13 @@ function getBounds({ from, to, a, b }: Segment): Rect {
 
 function paintSegment(coverage: Coverage, tile: TouchedTile, segment: Segment, hardness: number, isErasing: boolean): void {
   const { from, to, a, b, bounds } = segment;
-  const { amount, before } = tile;
+  const { amounts, originalTile } = tile;
   const { left, top, right, bottom } = intersect(getBounds(segment), tile.rect);
   const fromX = from.x;
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length2 = dx * dx + dy * dy;
-  const perLength2 = length2 > 0 ? 1 / length2 : 0;
+  const inverseLength2 = length2 > 0 ? 1 / length2 : 0;
   const growth = b - a;
   let outer = a + 0.5;
   let feather = Math.max(1, (1 - hardness) * outer);
@@ -195,24 +195,24 @@ function paintSegment(coverage: Coverage, tile: TouchedTile, segment: Segment, h
     const py = y + 0.5 - from.y;
     let [min, max] = [left - fromX, right - fromX];
     if (length2 === 0) {
-      const half = Math.sqrt(Math.max(0, outer2 - py * py)) + OVERLAP_PX;
-      [min, max] = [Math.max(min, -half), Math.min(max, half)];
+      const halfChord = Math.sqrt(Math.max(0, outer2 - py * py)) + OVERLAP_PX;
+      [min, max] = [Math.max(min, -halfChord), Math.min(max, halfChord)];
     }
     for (const { nx, ny, max: limit } of bounds) {
-      const remaining = limit - ny * py;
+      const xLimit = limit - ny * py;
       if (Math.abs(nx) < 1e-9) {
-        if (remaining < 0) max = min;
-      } else if (nx > 0) max = Math.min(max, remaining / nx);
-      else min = Math.max(min, remaining / nx);
+        if (xLimit < 0) max = min;
+      } else if (nx > 0) max = Math.min(max, xLimit / nx);
+      else min = Math.max(min, xLimit / nx);
     }
-    const [first, end] = [Math.max(left, Math.floor(fromX + min)), Math.min(right, Math.ceil(fromX + max))];
+    const [startX, endX] = [Math.max(left, Math.floor(fromX + min)), Math.min(right, Math.ceil(fromX + max))];
     const tileOffset = (y - tile.rect.top) * TILE_SIZE - tile.rect.left;
     const coverageOffset = y * coverage.width;
-    for (let x = first; x < end; x += 1) {
-      const previousAmount = amount[tileOffset + x] ?? 0;
+    for (let x = startX; x < endX; x += 1) {
+      const previousAmount = amounts[tileOffset + x] ?? 0;
       if (previousAmount === 255) continue;
       const px = x + 0.5 - fromX;
-      let position = (px * dx + py * dy) * perLength2;
+      let position = (px * dx + py * dy) * inverseLength2;
       position = position < 0 ? 0 : position > 1 ? 1 : position;
       const ex = px - dx * position;
       const ey = py - dy * position;
@@ -224,22 +224,22 @@ function paintSegment(coverage: Coverage, tile: TouchedTile, segment: Segment, h
         inner2 = outer > feather ? (outer - feather) ** 2 : -1;
       }
       if (distance2 >= outer2) continue;
-      const newAmount = distance2 <= inner2 ? 255 : (falloff[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
+      const newAmount = distance2 <= inner2 ? 255 : (falloffTable[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
       if (newAmount <= previousAmount) continue;
-      amount[tileOffset + x] = newAmount;
-      coverage.data[coverageOffset + x] = paintPixel(before[tileOffset + x] ?? 0, newAmount, isErasing);
+      amounts[tileOffset + x] = newAmount;
+      coverage.data[coverageOffset + x] = paintPixel(originalTile[tileOffset + x] ?? 0, newAmount, isErasing);
     }
   }
 }
 
-// Previews a stroke on the screen. With a large brush and zoomed out, it is drawn on the coarse coverage, which takes a sixteenth of the work.
+// Previews a stroke on the screen. When zoomed out, a large brush draws on the coarse coverage, which takes a sixteenth of the work.
 // The pixels are then drawn as time allows. Otherwise the pixels are drawn first, and the coarse coverage is updated at the end.
 // Guarantees: after `end` or `drop`, pixels and coarse coverage are exact, and every change was reported. `end` may pause after each piece, and
 // never shows less of the stroke than before.
 
 export type StrokePreview = {
   /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
-  extend: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
+  extend: (points: readonly BrushPoint[], isZoomedOut: boolean, isLate: () => boolean) => Rect;
   end: () => Generator<Rect, SavedTiles>;
   drop: () => Rect[];
 };
@@ -251,12 +251,14 @@ export function startStrokePreview(
   coverage: Coverage,
   coarse: CoarseCoverage,
   brush: Brush,
-  first: BrushPoint,
-  isFar: boolean,
+  firstPoint: BrushPoint,
+  isZoomedOut: boolean,
 ): { preview: StrokePreview; rect: Rect } {
-  const isSketched = isFar && brush.diameter >= MIN_SKETCH_DIAMETER;
-  const stroke = startStroke(coverage, brush, first);
-  const sketch = isSketched ? startStroke(coarse, { ...brush, diameter: brush.diameter / COARSE_FACTOR }, toCoarsePoint(first)) : undefined;
+  const isSketched = isZoomedOut && brush.diameter >= MIN_SKETCH_DIAMETER;
+  const stroke = startStroke(coverage, brush, firstPoint);
+  const sketch = isSketched
+    ? startStroke(coarse, { ...brush, diameter: brush.diameter / COARSE_FACTOR }, toCoarsePoint(firstPoint))
+    : undefined;
   /** The area in which the coarse coverage is not updated yet. */
   let staleRect: Rect | undefined;
   /** Work on pixels that are not visible yet, in order. */
@@ -288,13 +290,13 @@ export function startStrokePreview(
   }
 
   const preview: StrokePreview = {
-    extend(points, isFarNow, isLate) {
-      if (!sketch) return updateShownRect(runToEnd(stroke.extend(points)), isFarNow);
-      pendingWork.push(stroke.extend(points, !isFarNow));
+    extend(points, isZoomedOutNow, isLate) {
+      if (!sketch) return updateShownRect(runToEnd(stroke.extend(points)), isZoomedOutNow);
+      pendingWork.push(stroke.extend(points, !isZoomedOutNow));
       const rect = toFullRect(runToEnd(sketch.extend(points.map(toCoarsePoint))));
       return union(
         rect,
-        runPendingWork(() => isFarNow && isLate()),
+        runPendingWork(() => isZoomedOutNow && isLate()),
       );
     },
     *end() {
@@ -311,16 +313,16 @@ export function startStrokePreview(
         rects.push(toFullRect(sketchRect));
         yield* updateCoarse([toFullRect(sketchRect)]);
       }
-      yield* updateCoarse(tileRects.filter((square) => !rects.some((rect) => containsRect(rect, square))));
+      yield* updateCoarse(tileRects.filter((tileRect) => !rects.some((rect) => containsRect(rect, tileRect))));
       return savedTiles;
     },
     drop() {
       const rects = [...(sketch ? [...sketch.drop()].map(toFullRect) : []), ...stroke.drop()];
-      for (const square of rects) coarse.update(square);
+      for (const rect of rects) coarse.update(rect);
       return rects;
     },
   };
-  return { preview, rect: sketch ? toFullRect(runToEnd(sketch.extend([]))) : updateShownRect(runToEnd(stroke.extend([])), isFar) };
+  return { preview, rect: sketch ? toFullRect(runToEnd(sketch.extend([]))) : updateShownRect(runToEnd(stroke.extend([])), isZoomedOut) };
 }
 
 function runToEnd(work: StrokeWork): Rect {

@@ -8,7 +8,7 @@ import { type Coverage, type Size } from "../drawing/coverage";
 export type MaskEncoding = {
   orientation: number;
   /** Whether the mask was drawn over the rotated image, and must be rotated back. */
-  isTurned: boolean;
+  isRotated: boolean;
 };
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -21,7 +21,7 @@ export async function encodeMask(
   onProgress: (share: number) => void = () => undefined,
   encoding?: MaskEncoding,
 ): Promise<Blob> {
-  const grid = getGrid(coverage, encoding?.isTurned ? encoding.orientation : 1);
+  const grid = getGrid(coverage, encoding?.isRotated ? encoding.orientation : 1);
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, grid.width);
   header.setUint32(4, grid.height);
@@ -40,24 +40,24 @@ export async function encodeMask(
 }
 
 /** The order of the output pixels in the upright coverage: the first index, and the steps to the next column and row. */
-type Grid = Size & { first: number; across: number; down: number };
+type Grid = Size & { firstIndex: number; columnStep: number; rowStep: number };
 
 /** The grid for an EXIF orientation. */
 function getGrid({ width, height }: Size, orientation: number): Grid {
-  const last = width * height - 1;
-  const [right, bottom] = [width - 1, last - width + 1];
-  const rotated = { width: height, height: width };
-  const upright = { width, height, first: 0, across: 1, down: width };
+  const lastIndex = width * height - 1;
+  const [right, bottom] = [width - 1, lastIndex - width + 1];
+  const rotatedSize = { width: height, height: width };
+  const uprightGrid = { width, height, firstIndex: 0, columnStep: 1, rowStep: width };
   const gridByOrientation: Readonly<Record<number, Grid>> = {
-    2: { width, height, first: right, across: -1, down: width },
-    3: { width, height, first: last, across: -1, down: -width },
-    4: { width, height, first: bottom, across: 1, down: -width },
-    5: { ...rotated, first: 0, across: width, down: 1 },
-    6: { ...rotated, first: right, across: width, down: -1 },
-    7: { ...rotated, first: last, across: -width, down: -1 },
-    8: { ...rotated, first: bottom, across: -width, down: 1 },
+    2: { width, height, firstIndex: right, columnStep: -1, rowStep: width },
+    3: { width, height, firstIndex: lastIndex, columnStep: -1, rowStep: -width },
+    4: { width, height, firstIndex: bottom, columnStep: 1, rowStep: -width },
+    5: { ...rotatedSize, firstIndex: 0, columnStep: width, rowStep: 1 },
+    6: { ...rotatedSize, firstIndex: right, columnStep: width, rowStep: -1 },
+    7: { ...rotatedSize, firstIndex: lastIndex, columnStep: -width, rowStep: -1 },
+    8: { ...rotatedSize, firstIndex: bottom, columnStep: -width, rowStep: 1 },
   };
-  return gridByOrientation[orientation] ?? upright;
+  return gridByOrientation[orientation] ?? uprightGrid;
 }
 
 /** Returns a minimal EXIF block with the orientation. */
@@ -69,7 +69,7 @@ function encodeExif(orientation: number): Uint8Array {
 
 function streamRows(
   data: Uint8Array,
-  { width, height, first, across, down }: Grid,
+  { width, height, firstIndex, columnStep, rowStep }: Grid,
   onProgress: (share: number) => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const stride = 1 + width * CHANNELS;
@@ -77,17 +77,17 @@ function streamRows(
   let nextRow = 0;
   return new ReadableStream({
     pull(controller) {
-      const rows = Math.min(rowsPerChunk, height - nextRow);
-      if (rows === 0) return controller.close();
-      const bytes = new Uint8Array(rows * stride);
-      for (let row = 0; row < rows; row += 1) {
-        let sourceIndex = first + (nextRow + row) * down;
+      const rowCount = Math.min(rowsPerChunk, height - nextRow);
+      if (rowCount === 0) return controller.close();
+      const bytes = new Uint8Array(rowCount * stride);
+      for (let row = 0; row < rowCount; row += 1) {
+        let sourceIndex = firstIndex + (nextRow + row) * rowStep;
         // The row's filter byte stays 0, because masks compress best without filters.
         let targetIndex = row * stride + CHANNELS;
-        for (let column = 0; column < width; column += 1, sourceIndex += across, targetIndex += CHANNELS)
+        for (let column = 0; column < width; column += 1, sourceIndex += columnStep, targetIndex += CHANNELS)
           bytes[targetIndex] = 255 - (data[sourceIndex] ?? 0);
       }
-      nextRow += rows;
+      nextRow += rowCount;
       onProgress(nextRow / height);
       controller.enqueue(bytes);
     },

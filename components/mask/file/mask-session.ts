@@ -64,7 +64,7 @@ function warnBeforeUnload(event: BeforeUnloadEvent): void {
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; mask: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
 /** Saves one mask at a time. The drawing is kept after any outcome. */
-export function useSave({ mask: openedMask, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
+export function useSave({ mask, drawing }: OpenSession, ports: SavePorts, onSaved?: (mask: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const saveController = useRef<AbortController>(undefined);
   useEffect(() => () => saveController.current?.abort(), []);
@@ -74,17 +74,17 @@ export function useSave({ mask: openedMask, drawing }: OpenSession, ports: SaveP
     const controller = new AbortController();
     saveController.current = controller;
     setState({ kind: "packing", share: 0 });
-    const copy = await drawing.snapshot().catch(toEncodeFailure);
-    if (!copy || "kind" in copy) {
+    const snapshot = await drawing.snapshot().catch(toEncodeFailure);
+    if (!snapshot || "kind" in snapshot) {
       saveController.current = undefined;
-      return setState(copy ? { kind: "failed", failure: copy } : { kind: "idle" });
+      return setState(snapshot ? { kind: "failed", failure: snapshot } : { kind: "idle" });
     }
     const version = drawing.getVersion();
-    const result = await saveMask(copy, openedMask.refs, ports, {
+    const result = await saveMask(snapshot, mask.refs, ports, {
       onStep: (step) => saveController.current === controller && setState(step),
       signal: controller.signal,
-      servesFiles: !openedMask.lacksFile,
-      hold: openedMask.hold,
+      servesFiles: !mask.lacksFile,
+      hold: mask.hold,
     });
     saveController.current = undefined;
     if (controller.signal.aborted && !result.ok) return setState({ kind: "idle" });
@@ -164,7 +164,7 @@ function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }
 
-/** Uploads a mask. Sends the fields before the bytes, for streaming servers. Each upload has a new file name. */
+/** Uploads a mask. Sends the fields before the file, for streaming servers. Each upload has a new file name. */
 export function createMaskUploader(connection: string | undefined, maskTarget?: MaskTarget): SavePorts["send"] {
   return async (file, ref, options) => {
     const form = new FormData();
@@ -181,8 +181,8 @@ export function createMaskUploader(connection: string | undefined, maskTarget?: 
 }
 
 async function fileExists({ name, subfolder, type }: SavedMask, location: Parameters<typeof getFileUrl>[0]): Promise<boolean> {
-  const address = getFileUrl(location, { filename: name, subfolder: subfolder ?? undefined, type: type ?? "input" });
-  const response = await fetch(address, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
+  const url = getFileUrl(location, { filename: name, subfolder: subfolder ?? undefined, type: type ?? "input" });
+  const response = await fetch(url, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
   return response?.status !== 404;
 }
 
@@ -194,6 +194,6 @@ export async function findAsset({ name, display_name: displayName }: SavedMask, 
   const result = await callApi<AssetsResponse>(withQuery("/api/assets", query), { cache: "no-store" });
   if (!result.ok) return undefined;
   const assets = result.value.assets.map(toAssetView);
-  const byHash = assets.find(({ hash }) => hash?.replace(/^\w+:/, "").replace(/\.\w+$/, "") === baseName);
-  return (byHash ?? assets.find((asset) => asset.name === name))?.id;
+  const assetByHash = assets.find(({ hash }) => hash?.replace(/^\w+:/, "").replace(/\.\w+$/, "") === baseName);
+  return (assetByHash ?? assets.find((asset) => asset.name === name))?.id;
 }

@@ -38,12 +38,12 @@ export type MaskSource = {
 export function toAssetSource(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const { type } = getAssetFile({ ...asset, file: undefined });
   // The plain name is last, because another file may have the same name.
-  const names = [asset.hash, asset.name].filter((value) => value !== undefined);
+  const filenames = [asset.hash, asset.name].filter((value) => value !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
   return {
     key: `${connection ?? ""} asset ${asset.id}`,
     title: asset.name,
-    files: [...(asset.file ? [asset.file] : []), ...names.map((filename) => ({ filename, subfolder: "", type }))],
+    files: [...(asset.file ? [asset.file] : []), ...filenames.map((filename) => ({ filename, subfolder: "", type }))],
     connection,
     facts: {
       bytes: sizeBytes,

@@ -28,19 +28,19 @@ function readStrips(
   { width, height, data }: Coverage,
   readValue: (data: Uint8ClampedArray, offset: number) => number,
 ): boolean {
-  const rows = Math.max(1, Math.min(height, Math.floor(STRIP_PIXELS / width)));
-  const canvas = new OffscreenCanvas(width, rows);
+  const stripHeight = Math.max(1, Math.min(height, Math.floor(STRIP_PIXELS / width)));
+  const canvas = new OffscreenCanvas(width, stripHeight);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (!context) throw new Error("The browser provides no canvas context.");
   let isPainted = false;
-  for (let top = 0; top < height; top += rows) {
-    const count = Math.min(rows, height - top);
-    context.clearRect(0, 0, width, rows);
-    context.drawImage(bitmap, 0, top, width, count, 0, 0, width, count);
-    const pixels = context.getImageData(0, 0, width, count).data;
-    for (let offset = 0, target = top * width; offset < pixels.length; offset += 4, target += 1) {
+  for (let top = 0; top < height; top += stripHeight) {
+    const rowCount = Math.min(stripHeight, height - top);
+    context.clearRect(0, 0, width, stripHeight);
+    context.drawImage(bitmap, 0, top, width, rowCount, 0, 0, width, rowCount);
+    const pixels = context.getImageData(0, 0, width, rowCount).data;
+    for (let offset = 0, targetIndex = top * width; offset < pixels.length; offset += 4, targetIndex += 1) {
       const value = readValue(pixels, offset);
-      data[target] = value;
+      data[targetIndex] = value;
       isPainted ||= value > 0;
     }
   }

@@ -59,10 +59,10 @@ export const openMask: OpenMask = async (source, options) => {
   if (reason) return failed({ kind: "too-large", why: reason });
   let fetchError: FetchError | undefined;
   for (const [index, name] of files.entries()) {
-    const file = await fetchFile(getFileUrl(source, name), options);
+    const fileResult = await fetchFile(getFileUrl(source, name), options);
     // When sending the mask, the name that worked is tried first.
-    if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
-    fetchError = file.failure;
+    if (fileResult.ok) return openFile(source, fileResult.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
+    fetchError = fileResult.failure;
     if (fetchError.kind !== "failed" || fetchError.failure.status !== 404) break;
   }
   if (!fetchError || fetchError.kind === "too-large") return failed(fetchError ?? { kind: "broken" });
@@ -121,8 +121,8 @@ async function fetchUprightWebp(
   const url = name && getFileUrl(source, name);
   if (url === undefined || !(await isRotatedWebp(file))) return undefined;
   const pictureUrl = toPreviewImageUrl(url);
-  const reencoded = pictureUrl === url ? undefined : await fetchFile(pictureUrl, { signal });
-  return reencoded?.ok && reencoded.value.size > 0 ? reencoded.value : undefined;
+  const result = pictureUrl === url ? undefined : await fetchFile(pictureUrl, { signal });
+  return result?.ok && result.value.size > 0 ? result.value : undefined;
 }
 
 /** Returns the image that the mask was drawn over: the original, or the same colours without alpha. */
@@ -139,26 +139,26 @@ async function fetchUnmaskedImage(
   const { original: originalName } = source.facts;
   if (originalName) {
     const ref = { filename: originalName, subfolder: "", type: "input" };
-    const original = await fetchFile(getFileUrl(source, ref), { signal });
-    if (original.ok && (await hasSameSize(original.value))) return { file: original.value, ref };
+    const originalResult = await fetchFile(getFileUrl(source, ref), { signal });
+    if (originalResult.ok && (await hasSameSize(originalResult.value))) return { file: originalResult.value, ref };
   }
-  const [first] = refs;
-  const opaque = first && (await fetchFile(`${getFileUrl(source, first)}&channel=rgb`, { signal }));
-  return opaque?.ok && (await hasSameSize(opaque.value)) ? { file: opaque.value } : undefined;
+  const [firstRef] = refs;
+  const opaqueResult = firstRef && (await fetchFile(`${getFileUrl(source, firstRef)}&channel=rgb`, { signal }));
+  return opaqueResult?.ok && (await hasSameSize(opaqueResult.value)) ? { file: opaqueResult.value } : undefined;
 }
 
 async function openPreview(
   { facts, files, connection }: MaskSource,
-  asset: string,
+  assetId: string,
   options: FetchOptions,
   failure: ApiFailure,
 ): Promise<Result<OpenedMask, OpenError>> {
-  const preview = await fetchFile(createThumbnailUrl({ asset, edge: 1024, connection }), options);
+  const previewResult = await fetchFile(createThumbnailUrl({ asset: assetId, edge: 1024, connection }), options);
   // Empty if the console can't create a preview.
-  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure });
+  if (!previewResult.ok || previewResult.value.size === 0) return failed({ kind: "failed", failure });
   if (facts.width === undefined || facts.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: facts.width, height: facts.height };
-  const picture = await decodeImage(preview.value, size, true);
+  const picture = await decodeImage(previewResult.value, size, true);
   return ok({
     coverage: createCoverage(size),
     picture,
@@ -178,13 +178,13 @@ export type InitialMask = "none" | "layers" | "alpha" | "unread";
 async function findLayer({ files, connection, target }: MaskSource, { signal }: FetchOptions): Promise<string | undefined> {
   if (target) return undefined;
   const url = withQuery("/api/console/mask-layers", { filename: files[0]?.filename, connection });
-  const layers = await callApi<{ mask?: string | null }>(url, { signal });
-  return layers.ok ? (layers.value?.mask ?? undefined) : undefined;
+  const result = await callApi<{ mask?: string | null }>(url, { signal });
+  return result.ok ? (result.value?.mask ?? undefined) : undefined;
 }
 
 async function readLayer(layer: string, size: Size, { connection }: MaskSource, { signal }: FetchOptions): Promise<Coverage | undefined> {
-  const fetched = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
-  const coverage = fetched.ok ? await readMask(fetched.value, "layer", size) : "unreadable";
+  const result = await fetchFile(createViewUrl({ filename: layer, type: "input", connection }), { signal });
+  const coverage = result.ok ? await readMask(result.value, "layer", size) : "unreadable";
   return typeof coverage === "object" ? coverage : undefined;
 }
 
@@ -238,8 +238,8 @@ export async function getMaskEncoding(file: Blob, keepsPixels: boolean, isShownU
   const bytes = await readBytes(file);
   const orientation = readOrientation(bytes) ?? 1;
   if (orientation === 1) return undefined;
-  const isTurned = isShownUpright || detectImageKind(bytes) !== "webp";
-  return isTurned && !keepsPixels ? undefined : { orientation, isTurned };
+  const isRotated = isShownUpright || detectImageKind(bytes) !== "webp";
+  return isRotated && !keepsPixels ? undefined : { orientation, isRotated };
 }
 
 async function readBytes(file: Blob): Promise<Uint8Array> {

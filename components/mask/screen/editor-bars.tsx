@@ -132,16 +132,16 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
   const scale = useSyncExternalStore(views.subscribe, views.getScale, views.getScale);
   const { width, height } = drawing.coverage;
   const zoom = scale.toLocaleString(locale, { style: "percent" });
-  const share = formatShare(state.paintedShare, locale);
+  const paintedPercent = formatRatio(state.paintedFraction, locale);
   const lastStep = drawing.getLastStep();
   return (
     <div className="flex min-h-9 shrink-0 items-center gap-x-3 overflow-x-auto border-t border-line bg-bg px-2.5 text-sm whitespace-nowrap text-ink-2 tabular-nums">
       <span className="max-sm:hidden">{t("status.size", { width: formatNumber(width), height: formatNumber(height) })}</span>
-      <span>{t("status.painted", { share })}</span>
+      <span>{t("status.painted", { share: paintedPercent })}</span>
       {state.isBusy ? <span role="status">{t("status.busy")}</span> : null}
       <CursorPosition painter={painter} />
       <span role="status" className="sr-only">
-        {lastStep ? t(`done.${lastStep.direction}`, { act: t(`step.${lastStep.edit}`), share }) : ""}
+        {lastStep ? t(`done.${lastStep.direction}`, { act: t(`step.${lastStep.edit}`), share: paintedPercent }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
         <BarButton
@@ -198,9 +198,9 @@ function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps)
 }
 
 /** Shows 0 % or 100 % only for exact values. */
-function formatShare(share: number, locale: string): string {
-  const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
-  return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });
+function formatRatio(ratio: number, locale: string): string {
+  const roundedRatio = ratio > 0 && ratio < 0.001 ? 0.001 : ratio < 1 && ratio > 0.999 ? 0.999 : ratio;
+  return roundedRatio.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });
 }
 
 export function KeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {

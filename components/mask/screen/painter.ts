@@ -43,25 +43,25 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
   }
   const notify = () => changes.setState((count) => count + 1);
 
-  function startGesture(at: Point, pressure: number, isEraserEnd: boolean): void {
+  function startGesture(point: Point, pressure: number, isEraserEnd: boolean): void {
     const { tool, isErasing, diameter, hardness } = settings();
     const shouldErase = isErasing || isEraserEnd;
     if (tool === "brush" || tool === "eraser") {
       const brush = { diameter, hardness, isErasing: tool === "eraser" || isEraserEnd };
-      if (drawing.startStroke(brush, { ...at, pressure }, views.isZoomedOut())) gesture = { kind: "stroke" };
+      if (drawing.startStroke(brush, { ...point, pressure }, views.isZoomedOut())) gesture = { kind: "stroke" };
     } else if (drawing.getState().isBusy) return;
-    else if (tool === "rectangle") gesture = { kind: "rectangle", from: at, to: at, isErasing: shouldErase };
-    else if (tool === "lasso") gesture = { kind: "lasso", points: [at], isErasing: shouldErase };
-    else if (tool === "fill") void drawing.fill(at, shouldErase);
+    else if (tool === "rectangle") gesture = { kind: "rectangle", from: point, to: point, isErasing: shouldErase };
+    else if (tool === "lasso") gesture = { kind: "lasso", points: [point], isErasing: shouldErase };
+    else if (tool === "fill") void drawing.fill(point, shouldErase);
     notify();
   }
   function extend(points: readonly (Point & { pressure: number })[]): void {
-    const last = points.at(-1);
-    if (!last) return;
+    const lastPoint = points.at(-1);
+    if (!lastPoint) return;
     if (gesture?.kind === "stroke") drawing.extendStroke(points, views.isZoomedOut());
     if (gesture?.kind === "lasso") gesture.points.push(...points.map(({ x, y }) => ({ x, y })));
-    if (gesture?.kind === "rectangle") gesture.to = { x: last.x, y: last.y };
-    if (!cursor) hoverPoint = last;
+    if (gesture?.kind === "rectangle") gesture.to = { x: lastPoint.x, y: lastPoint.y };
+    if (!cursor) hoverPoint = lastPoint;
     notify();
   }
   function end(): void {
@@ -104,9 +104,9 @@ export function createPainter({ drawing, views, settings }: { drawing: MaskDocum
     return { x: clampToPixel(x, width), y: clampToPixel(y, height) };
   }
   function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
-    const from = showCursor();
+    const { x, y } = showCursor();
     const step = Math.max(1, Math.round(PACE_PIXELS[pace] / views.getScale()));
-    cursor = toPixelCenter({ x: from.x + dx * step, y: from.y + dy * step });
+    cursor = toPixelCenter({ x: x + dx * step, y: y + dy * step });
     views.reveal(cursor);
     if (gesture) extend([{ ...cursor, pressure: 1 }]);
     notify();
@@ -199,10 +199,10 @@ export function createViewStore(picture: Size) {
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
 
-  function setView(next: View, shouldFit = false): void {
+  function setView(nextView: View, shouldFit = false): void {
     isFitted = shouldFit;
-    if (next.x === view.x && next.y === view.y && next.scale === view.scale) return;
-    view = next;
+    if (nextView.x === view.x && nextView.y === view.y && nextView.scale === view.scale) return;
+    view = nextView;
     notify();
   }
   const getCenter = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
@@ -214,11 +214,11 @@ export function createViewStore(picture: Size) {
     getFrame: () => frame,
     getScale: () => view.scale,
     isZoomedOut: () => isZoomedOut(view.scale * getDeviceRatio()),
-    resize(next: Size): void {
-      if (next.width === 0 || next.height === 0) return;
+    resize(newFrame: Size): void {
+      if (newFrame.width === 0 || newFrame.height === 0) return;
       // Keeps the center in place.
-      const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
-      frame = next;
+      const shift = { x: (newFrame.width - frame.width) / 2, y: (newFrame.height - frame.height) / 2 };
+      frame = newFrame;
       setView(isFitted ? fitView(picture, frame) : panView(view, shift, picture, frame), isFitted);
       notify();
     },
@@ -260,8 +260,8 @@ export function panView(view: View, offset: Point, picture: Size, frame: Size): 
 export function revealPoint(view: View, point: Point, picture: Size, frame: Size): View {
   const framePoint = toFramePoint(view, point);
   const marginPx = Math.min(40, frame.width / 4, frame.height / 4);
-  const getShift = (position: number, edge: number) =>
-    position < marginPx ? marginPx - position : position > edge - marginPx ? edge - marginPx - position : 0;
+  const getShift = (position: number, frameLength: number) =>
+    position < marginPx ? marginPx - position : position > frameLength - marginPx ? frameLength - marginPx - position : 0;
   const offset = { x: getShift(framePoint.x, frame.width), y: getShift(framePoint.y, frame.height) };
   return offset.x === 0 && offset.y === 0 ? view : panView(view, offset, picture, frame);
 }
@@ -279,9 +279,9 @@ export function toFrameRect({ x, y, scale }: View, rect: Rect): Rect {
 }
 
 function clampView(view: View, picture: Size, frame: Size): View {
-  const clampPosition = (position: number, length: number, edge: number) => {
-    const minVisible = Math.min(MIN_VISIBLE_PX, length, edge);
-    return Math.min(edge - minVisible, Math.max(minVisible - length, position));
+  const clampPosition = (position: number, length: number, frameLength: number) => {
+    const minVisible = Math.min(MIN_VISIBLE_PX, length, frameLength);
+    return Math.min(frameLength - minVisible, Math.max(minVisible - length, position));
   };
   return {
     scale: view.scale,

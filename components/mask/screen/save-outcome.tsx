@@ -16,7 +16,7 @@ type SaveOutcomeProps = { state: SaveState; connection?: string; onRetry: () => 
 
 /** Shown above the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onRetry, onDismiss }: SaveOutcomeProps) {
-  if (state.kind === "saved") return <SavedNotice mask={state.mask} connection={connection} onDismiss={onDismiss} />;
+  if (state.kind === "saved") return <SavedNotice savedMask={state.mask} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <SaveFailed failure={state.failure} onRetry={onRetry} onDismiss={onDismiss} /> : null;
 }
 
@@ -47,7 +47,7 @@ function SaveFailed({ failure, onRetry, onDismiss }: { failure: SaveFailure; onR
   );
 }
 
-function SavedNotice({ mask: savedMask, connection, onDismiss }: { mask: SavedMask; connection?: string; onDismiss: () => void }) {
+function SavedNotice({ savedMask, connection, onDismiss }: { savedMask: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const name = savedMask.display_name ?? savedMask.name;
   const { data: asset } = useSWR(["masks.asset", savedMask.name, connection], () => findAsset(savedMask, connection), {

@@ -110,7 +110,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           value={diameter}
           displayValue={`${diameter.toLocaleString(locale)} px`}
           title={getTooltip(t("size"), "[ ]")}
-          onChange={(next) => onChange({ diameter: next })}
+          onChange={(value) => onChange({ diameter: value })}
         />
         <Slider
           label={t("hardness")}
@@ -120,7 +120,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
           value={hardness}
           displayValue={hardness.toLocaleString(locale, { style: "percent" })}
           title={getTooltip(t("hardness"), "{ }")}
-          onChange={(next) => onChange({ hardness: next })}
+          onChange={(value) => onChange({ hardness: value })}
         />
         <CheckField
           label={t("pressure")}
@@ -172,7 +172,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
         value={look}
         options={looks}
         getName={(value) => t(`looks.${value}`)}
-        onChoose={(next) => onChange({ look: next })}
+        onChoose={(value) => onChange({ look: value })}
       />
       {look === "overlay" ? (
         <>
@@ -181,7 +181,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
             value={colour}
             options={colours}
             getName={(value) => t(`colours.${value}`)}
-            onChoose={(next) => onChange({ colour: next })}
+            onChoose={(value) => onChange({ colour: value })}
           />
           <Slider
             label={t("opacity")}
@@ -190,7 +190,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
             step={0.05}
             value={opacity}
             displayValue={opacity.toLocaleString(locale, { style: "percent" })}
-            onChange={(next) => onChange({ opacity: next })}
+            onChange={(value) => onChange({ opacity: value })}
           />
         </>
       ) : null}

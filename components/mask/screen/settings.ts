@@ -33,7 +33,7 @@ export const overlayRgb: Readonly<Record<OverlayColour, readonly [number, number
   white: [255, 255, 255],
 };
 
-/** A quarter of the longer edge, up to 2,000 pixels, since larger strokes would lag behind the pointer. */
+/** A quarter of the longer side, up to 2,000 pixels, since larger strokes would lag behind the pointer. */
 export function getMaxDiameter({ width, height }: Size): number {
   return Math.min(2_000, Math.max(64, Math.round(Math.max(width, height) / 4)));
 }
@@ -57,20 +57,20 @@ export type Change = Partial<Settings> | { sizeBy: number } | { hardnessBy: numb
 function applyChange(settings: Settings, change: Change, size: Size): Settings {
   if (change === "swap") return swapErasing(settings);
   if (change === "nextLook") {
-    const next = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";
-    return { ...settings, look: next, isShown: true };
+    const nextLook = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";
+    return { ...settings, look: nextLook, isShown: true };
   }
   if ("sizeBy" in change) {
     const difference = Math.max(1, settings.diameter * 0.15) * change.sizeBy;
     return applyChange(settings, { diameter: settings.diameter + difference }, size);
   }
   if ("hardnessBy" in change) return applyChange(settings, { hardness: settings.hardness + change.hardnessBy }, size);
-  const next = { ...settings, ...change };
+  const nextSettings = { ...settings, ...change };
   return {
-    ...next,
-    diameter: clamp(Math.round(next.diameter), 1, getMaxDiameter(size)),
-    hardness: clamp(Math.round(next.hardness * 100) / 100, 0, 1),
-    opacity: clamp(next.opacity, 0.1, 1),
+    ...nextSettings,
+    diameter: clamp(Math.round(nextSettings.diameter), 1, getMaxDiameter(size)),
+    hardness: clamp(Math.round(nextSettings.hardness * 100) / 100, 0, 1),
+    opacity: clamp(nextSettings.opacity, 0.1, 1),
   };
 }
 
@@ -89,7 +89,7 @@ function clamp(value: number, min: number, max: number): number {
 
 export function createSettingsStore(size: Size) {
   const { getState, setState, subscribe } = createStore(() => createSettings(size));
-  return { get: getState, subscribe, change: (by: Change) => setState((settings) => applyChange(settings, by, size), true) };
+  return { get: getState, subscribe, change: (change: Change) => setState((settings) => applyChange(settings, change, size), true) };
 }
 
 // The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound. Callers ignore keys typed into

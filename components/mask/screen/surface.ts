@@ -98,8 +98,9 @@ export function createSurface(
     const version = (currentVersion += 1);
     if (!part || view.scale <= (bitmap.width / size.width) * 1.1) return;
     partTimer = setTimeout(() => {
-      const [from, to] = [toImagePoint(view, { x: 0, y: 0 }), toImagePoint(view, { x: canvases.mask.width, y: canvases.mask.height })];
-      const rect = intersect(roundOut({ left: from.x, top: from.y, right: to.x, bottom: to.y }), fullRect(size));
+      const start = toImagePoint(view, { x: 0, y: 0 });
+      const end = toImagePoint(view, { x: canvases.mask.width, y: canvases.mask.height });
+      const rect = intersect(roundOut({ left: start.x, top: start.y, right: end.x, bottom: end.y }), fullRect(size));
       if (isEmpty(rect)) return;
       part(rect).then(
         (bitmap) => {
@@ -158,8 +159,8 @@ export function createSurface(
       dirtyRect = fullRect(drawing.coverage);
       scheduleDraw();
     },
-    setMarks(next) {
-      marks = next;
+    setMarks(newMarks) {
+      marks = newMarks;
       scheduleDraw();
     },
     close() {
@@ -229,43 +230,43 @@ function createTables(look: Look): readonly [Uint32Array, Uint32Array] {
     const pixelTable = createTable((value) => [value, value, value, 255]);
     return [pixelTable, pixelTable];
   }
-  const [first, second] = look.board;
-  return [createTable((value) => [first, first, first, value]), createTable((value) => [second, second, second, value])];
+  const [evenGrey, oddGrey] = look.board;
+  return [createTable((value) => [evenGrey, evenGrey, evenGrey, value]), createTable((value) => [oddGrey, oddGrey, oddGrey, value])];
 }
 
 export type Sampler = (view: View, rect: Rect, target: Uint32Array) => void;
 
 export function createSampler(coverage: Coverage, coarse: CoarseCoverage, look: Look): Sampler {
-  const [even, odd] = createTables(look);
-  const isCheckerboard = even !== odd;
+  const [evenTable, oddTable] = createTables(look);
+  const isCheckerboard = evenTable !== oddTable;
   return (view, rect, target) => {
-    const usesMeans = isZoomedOut(view.scale);
-    const source: Coverage = usesMeans ? coarse : coverage;
-    const step = 1 / (usesMeans ? view.scale * COARSE_FACTOR : view.scale);
+    const isCoarse = isZoomedOut(view.scale);
+    const source: Coverage = isCoarse ? coarse : coverage;
+    const step = 1 / (isCoarse ? view.scale * COARSE_FACTOR : view.scale);
     const [startX, startY] = [-view.x * step, -view.y * step];
     const { width, height, data } = source;
-    const columns = rect.right - rect.left;
+    const columnCount = rect.right - rect.left;
     // Takes two samples in each direction if a screen pixel covers more than one pixel of the image.
-    const usesTwoSamples = step > 1.3;
-    const [near, far] = usesTwoSamples ? [0.25, 0.75] : [0.5, 0.5];
-    const nearColumns = mapColumns(rect, startX, step, near, width);
-    const farColumns = usesTwoSamples ? mapColumns(rect, startX, step, far, width) : nearColumns;
-    for (let y = rect.top, offset = 0; y < rect.bottom; y += 1, offset += columns) {
-      const row = Math.floor(startY + (y + near) * step);
+    const shouldSampleTwice = step > 1.3;
+    const [nearOffset, farOffset] = shouldSampleTwice ? [0.25, 0.75] : [0.5, 0.5];
+    const nearColumns = mapColumns(rect, startX, step, nearOffset, width);
+    const farColumns = shouldSampleTwice ? mapColumns(rect, startX, step, farOffset, width) : nearColumns;
+    for (let y = rect.top, offset = 0; y < rect.bottom; y += 1, offset += columnCount) {
+      const row = Math.floor(startY + (y + nearOffset) * step);
       if (row < 0 || row >= height) {
-        target.fill(0, offset, offset + columns);
+        target.fill(0, offset, offset + columnCount);
         continue;
       }
       const rowStart = row * width;
-      const secondRowStart = usesTwoSamples ? Math.min(height - 1, Math.floor(startY + (y + far) * step)) * width : rowStart;
-      for (let column = 0; column < columns; column += 1) {
+      const secondRowStart = shouldSampleTwice ? Math.min(height - 1, Math.floor(startY + (y + farOffset) * step)) * width : rowStart;
+      for (let column = 0; column < columnCount; column += 1) {
         const x = nearColumns[column] ?? -1;
         if (x < 0) {
           target[offset + column] = 0;
           continue;
         }
         const x2 = farColumns[column] ?? x;
-        const value = usesTwoSamples
+        const value = shouldSampleTwice
           ? ((data[rowStart + x] ?? 0) +
               (data[rowStart + x2] ?? 0) +
               (data[secondRowStart + x] ?? 0) +
@@ -273,7 +274,7 @@ export function createSampler(coverage: Coverage, coarse: CoarseCoverage, look: 
               2) >>
             2
           : (data[rowStart + x] ?? 0);
-        const table = isCheckerboard && (((rect.left + column) >> 3) + (y >> 3)) % 2 === 1 ? odd : even;
+        const table = isCheckerboard && (((rect.left + column) >> 3) + (y >> 3)) % 2 === 1 ? oddTable : evenTable;
         target[offset + column] = table[value] ?? 0;
       }
     }

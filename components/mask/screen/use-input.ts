@@ -78,12 +78,12 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
   });
 
   function applyMove(move: Move, event: PointerEvent): void {
-    const native = event.nativeEvent;
-    if (move.do === "begin") painter.start(toTouch(native), move.isEraser);
+    const { nativeEvent } = event;
+    if (move.do === "begin") painter.start(toTouch(nativeEvent), move.isEraser);
     else if (move.do === "extend") {
       // A pen reports many points between two frames, and all of them are drawn.
-      const coalescedEvents = native.getCoalescedEvents?.() ?? [];
-      painter.extend((coalescedEvents.length > 0 ? coalescedEvents : [native]).map(toTouch));
+      const coalescedEvents = nativeEvent.getCoalescedEvents?.() ?? [];
+      painter.extend((coalescedEvents.length > 0 ? coalescedEvents : [nativeEvent]).map(toTouch));
     } else if (move.do === "end") painter.end();
     else if (move.do === "drop") painter.drop();
     else if (move.do === "pan") views.pan(move.by);
@@ -97,10 +97,10 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
     const { pointerType, pointerId, button } = event;
     const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
     const contact: Contact = { kind, id: pointerId, device, at: toFramePoint(event), button, wantsPan: wantsPan() };
-    const next = handleContact(pointers.current, contact);
-    pointers.current = next.pointers;
-    for (const move of next.moves) applyMove(move, event);
-    if (kind === "move" && !next.pointers.drawing && device !== "touch") painter.hover(contact.at);
+    const result = handleContact(pointers.current, contact);
+    pointers.current = result.pointers;
+    for (const move of result.moves) applyMove(move, event);
+    if (kind === "move" && !result.pointers.drawing && device !== "touch") painter.hover(contact.at);
   }
 
   useWheel(frame, (event) => {
@@ -124,8 +124,8 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
 }
 
 // Converts pointer events to moves of the drawing and the view. Has no side effects.
-// Guarantees: a pen takes precedence over fingers, so a palm's stroke is cancelled, and a single finger pans once a pen was used. Two fingers pan
-// and zoom. A second finger cancels a short stroke and ends a longer one.
+// Guarantees: a pen takes precedence over fingers, so a palm's stroke is cancelled. Once a pen was used, a single finger pans. Two fingers
+// pan and zoom. A second finger cancels a short stroke and ends a longer one.
 
 export type Contact = {
   kind: "down" | "move" | "up" | "cancel";
@@ -168,11 +168,11 @@ function handlePress(pointers: Pointers, { id, device, at, button, wantsPan }: C
   const isPen = device === "pen";
   const moves: Move[] = pointers.drawing && isPen && pointers.drawing.device === "touch" ? [{ do: "drop" }] : [];
   if (pointers.drawing && moves.length === 0) return { pointers, moves };
-  const next: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasUsedPen: pointers.hasUsedPen || isPen };
-  if (button === 1 || (button === 0 && wantsPan)) return { pointers: { ...next, panning: { id, last: at } }, moves };
-  if (button !== 0 && button !== ERASER_END) return { pointers: { ...next, drawing: undefined }, moves };
+  const nextPointers: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasUsedPen: pointers.hasUsedPen || isPen };
+  if (button === 1 || (button === 0 && wantsPan)) return { pointers: { ...nextPointers, panning: { id, last: at } }, moves };
+  if (button !== 0 && button !== ERASER_END) return { pointers: { ...nextPointers, drawing: undefined }, moves };
   const drawing = { id, device, from: at, travelled: 0 };
-  return { pointers: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
+  return { pointers: { ...nextPointers, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
 }
 
 /** Handles the moves and the end of the pointer that draws or pans. */
@@ -180,8 +180,8 @@ function handleMove(pointers: Pointers, { kind, id, at }: Contact): { pointers: 
   const { drawing, panning } = pointers;
   if (panning && panning.id === id) {
     if (kind !== "move") return { pointers: { ...pointers, panning: undefined }, moves: [] };
-    const by = { x: at.x - panning.last.x, y: at.y - panning.last.y };
-    return { pointers: { ...pointers, panning: { id, last: at } }, moves: [{ do: "pan", by }] };
+    const offset = { x: at.x - panning.last.x, y: at.y - panning.last.y };
+    return { pointers: { ...pointers, panning: { id, last: at } }, moves: [{ do: "pan", by: offset }] };
   }
   if (!drawing || drawing.id !== id) return { pointers, moves: [] };
   if (kind === "move") {
@@ -203,14 +203,14 @@ function handleFinger(pointers: Pointers, contact: Contact): { pointers: Pointer
     const otherPoint = [...fingers].find(([finger]) => finger !== id)?.[1];
     const movedPointers: Pointers = { ...pointers, fingers: new Map(fingers).set(id, at) };
     if (!otherPoint || fingers.size < 2) return handleMove(movedPointers, contact);
-    const middle = { x: (at.x + otherPoint.x) / 2, y: (at.y + otherPoint.y) / 2 };
-    const by = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
+    const midpoint = { x: (at.x + otherPoint.x) / 2, y: (at.y + otherPoint.y) / 2 };
+    const offset = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
     const factor = Math.max(1, getDistance(at, otherPoint)) / Math.max(1, getDistance(previousPoint, otherPoint));
-    return { pointers: movedPointers, moves: [{ do: "pinch", at: middle, by, factor }] };
+    return { pointers: movedPointers, moves: [{ do: "pinch", at: midpoint, by: offset, factor }] };
   }
-  const remaining = new Map(fingers);
-  remaining.delete(id);
-  return handleMove({ ...pointers, fingers: remaining }, contact);
+  const remainingFingers = new Map(fingers);
+  remainingFingers.delete(id);
+  return handleMove({ ...pointers, fingers: remainingFingers }, contact);
 }
 
 function handleFingerDown(pointers: Pointers, { id, at, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {

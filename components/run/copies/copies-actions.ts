@@ -24,7 +24,7 @@ type RunContext = { memberId: string; connection?: string };
 type RunningCopies = { plannedCopies: readonly PlannedCopy[]; controller: AbortController };
 
 /** Keyed by the store that they report to, which outlives every page. */
-const runningByStore = new WeakMap<RunStore, RunningCopies>();
+const runningCopiesByStore = new WeakMap<RunStore, RunningCopies>();
 
 export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
   const dispatch = (action: CopiesAction) => {
@@ -34,12 +34,12 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
 
   async function send(set: CopiesSet, plannedCopies: readonly PlannedCopy[]): Promise<void> {
     const controller = new AbortController();
-    runningByStore.set(store, { plannedCopies, controller });
+    runningCopiesByStore.set(store, { plannedCopies, controller });
     const { id, memberId, workflowId, name, atMs, connection } = set;
-    const openKeys = new Set((store.get().copies?.copies ?? []).filter(canResend).map(({ key }) => key));
+    const resendableKeys = new Set((store.get().copies?.copies ?? []).filter(canResend).map(({ key }) => key));
     window.addEventListener("beforeunload", warnBeforeUnload);
     const ending = await sendCopies(
-      plannedCopies.filter(({ key }) => openKeys.has(key)),
+      plannedCopies.filter(({ key }) => resendableKeys.has(key)),
       {
         api,
         attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
@@ -74,16 +74,16 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
     },
     stop() {
       const { copies } = store.get();
-      runningByStore.get(store)?.controller.abort();
+      runningCopiesByStore.get(store)?.controller.abort();
       if (copies) dispatch({ type: "stopping", id: copies.id });
     },
     async resume(): Promise<void> {
       const { copies } = store.get();
-      const planned = runningByStore.get(store)?.plannedCopies;
+      const plannedCopies = runningCopiesByStore.get(store)?.plannedCopies;
       // Copies are sent on their own connection only, even while shown on another one.
-      if (!copies?.ending || !planned || copies.connection !== context.connection) return;
+      if (!copies?.ending || !plannedCopies || copies.connection !== context.connection) return;
       dispatch({ type: "resumed", id: copies.id });
-      await send(copies, planned);
+      await send(copies, plannedCopies);
     },
     /** Marks jobs that were cancelled before they ran, since some services forget such jobs. */
     markCancelled(jobIds: readonly string[]) {
@@ -100,7 +100,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       const set = readStoredCopies(tabStorage, context.memberId);
       if (!set) return;
       const plan = readStoredPlan(tabStorage, set);
-      if (plan) runningByStore.set(store, { plannedCopies: toPlannedCopies(plan), controller: new AbortController() });
+      if (plan) runningCopiesByStore.set(store, { plannedCopies: toPlannedCopies(plan), controller: new AbortController() });
       dispatch({ type: "started", set: { ...set, canResume: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;

@@ -13,13 +13,13 @@ import { useEndJobs } from "../submit/use-started-job";
 import { CopiesProgress, CopyLine, useCopyJobs } from "./copies-progress";
 import { canResend, type CopiesSet, type CopyJobs } from "./copies-state";
 
-export type CopiesWork = {
+export type CopiesActions = {
   stop: () => void;
   resume: () => Promise<void>;
   markCancelled: (jobIds: readonly string[]) => void;
   dismiss: () => void;
 };
-type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
+type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesActions };
 
 const INITIAL_COUNT = 20;
 
@@ -27,12 +27,12 @@ const INITIAL_COUNT = 20;
 export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps) {
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);
-  const live = useCopyJobs(set);
-  const jobActions = useEndJobs({ connection: set.connection, onCancelled: work.markCancelled, refresh: live.refresh });
+  const liveJobs = useCopyJobs(set);
+  const jobActions = useEndJobs({ connection: set.connection, onCancelled: work.markCancelled, refresh: liveJobs.refresh });
   const isSending = set.ending === undefined;
   const waitingJobs = set.copies.flatMap(({ label, outcome }) => {
     if (outcome?.kind !== "accepted" || outcome.isCancelled || jobActions.pendingIds.has(outcome.jobId)) return [];
-    const job = live.jobs.get(outcome.jobId);
+    const job = liveJobs.jobs.get(outcome.jobId);
     // Running and ended jobs are not cancelled.
     return !job || (!job.hasEnded && job.state !== "in_progress") ? [{ id: outcome.jobId, label }] : [];
   });
@@ -42,11 +42,11 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       actions={<StopOrDismissButton set={set} work={work} />}
       bodyClassName="flex flex-col gap-2.5"
     >
-      <CopiesProgress set={set} jobs={live.jobs}>
-        {live.hasEnded ? null : <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />}
+      <CopiesProgress set={set} jobs={liveJobs.jobs}>
+        {liveJobs.hasEnded ? null : <Freshness atMs={liveJobs.atMs} isFailing={liveJobs.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
-      <JobLines actions={jobActions} connection={set.connection} onStopped={() => void live.refresh()} />
+      <JobLines actions={jobActions} connection={set.connection} onStopped={() => void liveJobs.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
           {set.canResume && set.copies.some(canResend) ? (
@@ -66,7 +66,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
           </ButtonLink>
         </span>
       )}
-      <CopyList set={set} jobs={live.jobs} />
+      <CopyList set={set} jobs={liveJobs.jobs} />
     </Card>
   );
 }
@@ -127,14 +127,14 @@ type CopiesSummaryProps = {
   fallbackName: string;
   /** Whether these copies use another connection than the page. */
   isOtherConnection: boolean;
-  work: CopiesWork;
+  work: CopiesActions;
   onShow: () => void;
 };
 
 /** One line for copies of another workflow or connection: their progress and a button that shows them. */
 export function CopiesSummary({ set, fallbackName, isOtherConnection, work, onShow }: CopiesSummaryProps) {
   const t = useTranslations("run.copies");
-  const live = useCopyJobs(set);
+  const liveJobs = useCopyJobs(set);
   const connectionName = useConnections().find(({ id }) => id === set.connection)?.name;
   const count = set.copies.length;
   const name = set.name || fallbackName;
@@ -148,7 +148,7 @@ export function CopiesSummary({ set, fallbackName, isOtherConnection, work, onSh
           ? t("cardOn", { count, name, connection: connectionName })
           : t("card", { count, name })}
       </span>
-      <CopiesProgress set={set} jobs={live.jobs} />
+      <CopiesProgress set={set} jobs={liveJobs.jobs} />
       <span className="flex gap-2">
         {isOtherConnection ? (
           <ButtonLink href={withQuery("/run", { connection: set.connection })} size="small">

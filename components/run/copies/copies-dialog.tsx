@@ -31,7 +31,7 @@ type CopiesDialogProps = {
   form: readonly FormNode[];
   request?: CopiesRequest;
   picture: PictureContext;
-  hasRandomised: boolean;
+  hasRandomSeeds: boolean;
   /** Texts of this copy that are sent differently from the form. */
   getFilledTexts: (edit: Edit, copy: number) => readonly FilledText[];
   isBusy: boolean;
@@ -49,7 +49,7 @@ export function CopiesDialog({
   form,
   request,
   picture,
-  hasRandomised,
+  hasRandomSeeds,
   getFilledTexts,
   isBusy,
   onClose,
@@ -67,7 +67,7 @@ export function CopiesDialog({
           initialIndex={findInitialIndex(inputOptions, request)}
           pendingImages={request?.values}
           picture={picture}
-          hasRandomised={hasRandomised}
+          hasRandomSeeds={hasRandomSeeds}
           getFilledTexts={getFilledTexts}
           onClose={onClose}
           onStart={onStart}
@@ -77,7 +77,7 @@ export function CopiesDialog({
   );
 }
 
-type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "getFilledTexts" | "onClose" | "onStart"> & {
+type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomSeeds" | "getFilledTexts" | "onClose" | "onStart"> & {
   inputOptions: readonly InputOption[];
   initialIndex: number;
   pendingImages?: readonly string[];
@@ -88,7 +88,7 @@ function CopiesForm({
   initialIndex,
   pendingImages,
   picture,
-  hasRandomised,
+  hasRandomSeeds,
   getFilledTexts,
   onClose,
   onStart,
@@ -99,7 +99,7 @@ function CopiesForm({
   const choice = inputOptions[choiceIndex] ?? inputOptions[0];
   const [kind, setKind] = useState<VariationKind>();
   const [variationInput, setVariationInput] = useState<VariationInput>(() => getInitialInput(choice?.field, pendingImages));
-  const connection = useConnection()?.name ?? "none";
+  const connectionName = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
   const { kinds, selectedKind, variation } = useMemo(
@@ -107,7 +107,7 @@ function CopiesForm({
     [choice, kind, variationInput],
   );
   const isConfirming = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
-  function choose(index: number) {
+  function chooseInput(index: number) {
     setChoiceIndex(index);
     setKind(undefined);
     setVariationInput(getInitialInput(inputOptions[index]?.field));
@@ -130,7 +130,7 @@ function CopiesForm({
         <Select
           id={`${id}-input`}
           value={String(choiceIndex)}
-          onChange={({ target }) => choose(Number(target.value))}
+          onChange={({ target }) => chooseInput(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
           <Options of={inputOptions.map(({ node, field }, index) => [index, `${field.name} · #${node.id} ${node.title}`])} />
@@ -169,14 +169,14 @@ function CopiesForm({
           values={variation.values}
           getFilledTexts={(value, index) => getFilledTexts({ nodeId: choice.node.id, name: choice.field.name, value }, index)}
           ownNames={picture.ownNames}
-          hasRandomised={hasRandomised}
+          hasRandomSeeds={hasRandomSeeds}
         />
       ) : (
         <Problem problem={variation.ok ? { code: "none" } : variation.problem} />
       )}
       {isConfirming ? (
         <p role="alert" className="font-semibold">
-          {t("confirm", { count: confirmedValues.length, connection })}
+          {t("confirm", { count: confirmedValues.length, connection: connectionName })}
         </p>
       ) : null}
       <FormFooter
@@ -256,22 +256,22 @@ type CopiesPreviewProps = {
   /** Texts of this copy that are sent differently from the form. */
   getFilledTexts: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
-  hasRandomised: boolean;
+  hasRandomSeeds: boolean;
 };
 
 /** Previews the copies: a summary such as "12 jobs: seed 1 … 12", then one label per copy. */
-function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }: CopiesPreviewProps) {
+function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomSeeds }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const getName = (value: Literal) => getOwn(ownNames, String(value)) ?? formatValue(value);
-  const [first, last] = [values[0], values.at(-1)];
+  const [firstValue, lastValue] = [values[0], values.at(-1)];
   const visibleValues =
     values.length > MAX_PREVIEWED_COPIES ? [...values.slice(0, MAX_PREVIEWED_COPIES - 2).entries()] : [...values.entries()];
   return (
     <div role="status" className="rounded-md border border-line bg-sunken px-3 py-2">
       <p className="font-semibold">
-        {first !== undefined && last !== undefined && values.length > 1
-          ? t("preview", { count: values.length, name, first: getName(first), last: getName(last) })
-          : t("previewOne", { name, first: first === undefined ? "" : getName(first) })}
+        {firstValue !== undefined && lastValue !== undefined && values.length > 1
+          ? t("preview", { count: values.length, name, first: getName(firstValue), last: getName(lastValue) })
+          : t("previewOne", { name, first: firstValue === undefined ? "" : getName(firstValue) })}
       </p>
       <ul className="mt-1 text-sm text-ink-2 tabular-nums">
         {visibleValues.map(([index, value]) => (
@@ -281,14 +281,14 @@ function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }
           </li>
         ))}
         {values.length > MAX_PREVIEWED_COPIES ? <li aria-hidden="true">…</li> : null}
-        {values.length > MAX_PREVIEWED_COPIES && last !== undefined ? (
+        {values.length > MAX_PREVIEWED_COPIES && lastValue !== undefined ? (
           <li>
-            <p className="truncate">{getCopyLabel(name, getName(last), { index: values.length - 1, total: values.length })}</p>
-            <FilledTexts texts={getFilledTexts(last, values.length - 1)} />
+            <p className="truncate">{getCopyLabel(name, getName(lastValue), { index: values.length - 1, total: values.length })}</p>
+            <FilledTexts texts={getFilledTexts(lastValue, values.length - 1)} />
           </li>
         ) : null}
       </ul>
-      {hasRandomised ? <p className="mt-1 text-sm text-ink-3">{t("randomised")}</p> : null}
+      {hasRandomSeeds ? <p className="mt-1 text-sm text-ink-3">{t("randomised")}</p> : null}
     </div>
   );
 }

@@ -11,24 +11,24 @@ import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, countCopies, type Tally } from "./copies-state";
 
-/** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
+/** Shows how many copies have been sent, then how many of their jobs have ended. */
 export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children?: ReactNode }) {
   const t = useTranslations("run.copies");
   const isSending = set.ending === undefined;
-  const ids = set.copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
-  const endedCount = ids.filter((id) => jobs.get(id)?.hasEnded).length;
+  const jobIds = set.copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
+  const endedCount = jobIds.filter((id) => jobs.get(id)?.hasEnded).length;
   const sentCount = set.copies.filter(({ outcome }) => outcome !== undefined).length;
   const hasJobs = !isSending && jobs.size > 0;
-  const [doneCount, total] = hasJobs ? [endedCount, ids.length] : [sentCount, set.copies.length];
+  const [doneCount, total] = hasJobs ? [endedCount, jobIds.length] : [sentCount, set.copies.length];
   const summary = <TallyText tally={countCopies(set, jobs)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
       <ProgressBar value={total === 0 ? 1 : doneCount / total} label={t(hasJobs ? "progressEnded" : "progress")} className="w-[160px]" />
-      {hasJobs ? <span className="tabular-nums">{t("ended", { ended: endedCount, total: ids.length })}</span> : null}
+      {hasJobs ? <span className="tabular-nums">{t("ended", { ended: endedCount, total: jobIds.length })}</span> : null}
       {hasJobs ? <span className="text-ink-2">{summary}</span> : null}
       {/* Screen readers announce only that all are sent and that all have ended, not every step of a job. */}
       <span role="status" className={hasJobs ? "sr-only" : undefined}>
-        {isSending ? t("sent", { through: sentCount, total: set.copies.length }) : hasJobs && endedCount < ids.length ? null : summary}
+        {isSending ? t("sent", { through: sentCount, total: set.copies.length }) : hasJobs && endedCount < jobIds.length ? null : summary}
       </span>
       {set.waitMs === undefined ? null : <span className="text-wait">{t("waiting", { seconds: Math.ceil(set.waitMs / 1000) })}</span>}
       {children}
@@ -45,7 +45,7 @@ function TallyText({ tally }: { tally: Tally }) {
 export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob | undefined; connection?: string }) {
   const { label, outcome } = copy;
   const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
-  const errors = useTranslations("errors");
+  const tErrors = useTranslations("errors");
   return (
     <li className="flex min-h-8 items-center gap-2.5 py-1 [content-visibility:auto]">
       <span title={label} className="min-w-0 flex-1 truncate tabular-nums">
@@ -53,7 +53,7 @@ export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob |
       </span>
       {failure ? (
         <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
-          {failure.message || errors(`${toFailureCode(failure)}.title`)}
+          {failure.message || tErrors(`${toFailureCode(failure)}.title`)}
         </span>
       ) : null}
       {job ? <CopyStatus copy={copy} job={job} /> : <OutcomeBadge copy={copy} />}
@@ -65,12 +65,14 @@ export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob |
 function CopyStatus({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
   const t = useTranslations("run.copies.line");
   const { share } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
-  const accepted = outcome?.kind === "accepted" ? outcome : undefined;
-  if (job.isMissing) return <StatusBadge tone="off" label={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
+  const acceptedOutcome = outcome?.kind === "accepted" ? outcome : undefined;
+  if (job.isMissing) return <StatusBadge tone="off" label={t(acceptedOutcome?.isCancelled ? "cancelled" : "gone")} />;
   return (
     <>
       {job.state === "in_progress" && share !== undefined ? <ProgressBar value={share} label={label} className="max-sm:w-10" /> : null}
-      {accepted?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: accepted.nodesRefused })}</span> : null}
+      {acceptedOutcome?.nodesRefused ? (
+        <span className="text-sm text-ink-3">{t("without", { count: acceptedOutcome.nodesRefused })}</span>
+      ) : null}
       <JobStatus word={job.word} state={job.state} />
     </>
   );
@@ -103,7 +105,7 @@ const EXTRA_ROWS = 50;
 const CONFIRM_DELAY_MS = 1500;
 
 type JobsList = Pick<JobsResponse, "jobs" | "unreadable"> & Partial<Pick<JobsResponse, "pagination">>;
-type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
+type JobsSnapshot = { jobs: CopyJobs; isComplete: boolean; oldestMs: number };
 /** `jobIds`: the jobs that were accepted before the newest response was requested. */
 type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
@@ -117,31 +119,31 @@ export function useCopyJobs(set: CopiesSet) {
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
   const parseResponse = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
   const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
-  const live = useLive(path, {
+  const liveJobs = useLive(path, {
     read: parseResponse,
     isFinal: (response) => hasFinished(set, ids, new Map([...seenJobs.jobs, ...response.jobs])),
   });
-  const latest = live.value;
-  const refreshJobs = useEffectEvent(() => void live.refresh());
-  const isMissing = set.ending !== undefined && ids.some((id) => !latest?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
+  const snapshot = liveJobs.value;
+  const refreshJobs = useEffectEvent(() => void liveJobs.refresh());
+  const isMissing = set.ending !== undefined && ids.some((id) => !snapshot?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
   // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(refreshJobs, CONFIRM_DELAY_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
-  if (latest && latest !== seenJobs.snapshot)
-    setSeenJobs({ snapshot: latest, jobIds: new Set([...ids, ...latest.jobs.keys()]), jobs: withSnapshot(seenJobs, latest) });
+  if (snapshot && snapshot !== seenJobs.snapshot)
+    setSeenJobs({ snapshot, jobIds: new Set([...ids, ...snapshot.jobs.keys()]), jobs: withSnapshot(seenJobs, snapshot) });
   const hasEnded = set.ending !== undefined && ids.every((id) => seenJobs.jobs.get(id)?.hasEnded);
-  return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
+  return { jobs: seenJobs.jobs, atMs: liveJobs.atMs, failure: liveJobs.failure, refresh: liveJobs.refresh, hasEnded };
 }
 
 /** A truncated list contains no jobs older than its last one, so those keep their state. */
-function withSnapshot({ jobIds, jobs: previousJobs }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
+function withSnapshot({ jobIds, jobs: previousJobs }: SeenJobs, { jobs, isComplete, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
-    const last = previousJobs.get(id);
-    const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
-    return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isMissing: true }]] : [];
+    const job = previousJobs.get(id);
+    const isCovered = isComplete || (job?.createdAtMs ?? 0) > oldestMs;
+    return !jobs.has(id) && !job?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isMissing: true }]] : [];
   });
   return new Map([...previousJobs, ...missingJobs, ...jobs]);
 }
@@ -161,7 +163,7 @@ function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isTruncated = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
   const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
-  return { jobs: new Map(jobs), isWhole: !isTruncated && unreadable === 0, oldestMs };
+  return { jobs: new Map(jobs), isComplete: !isTruncated && unreadable === 0, oldestMs };
 }
 
 /** A removed job may reappear. */

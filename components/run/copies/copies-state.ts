@@ -80,21 +80,27 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction):
   if (action.type === "started") return action.set;
   if (action.type === "dismissed") return undefined;
   if (!set || set.id !== action.id) return set;
-  const { waitMs: _waited, ...rest } = set;
+  const { waitMs: _waitMs, ...setWithoutWait } = set;
   switch (action.type) {
     case "resumed":
-      return { ...rest, ending: undefined, isStopping: false };
+      return { ...setWithoutWait, ending: undefined, isStopping: false };
     case "sending":
-      return { ...rest, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
+      return {
+        ...setWithoutWait,
+        copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })),
+      };
     case "outcome":
       // Without an outcome nothing was sent, so the copy is unchanged.
-      return { ...rest, copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
+      return {
+        ...setWithoutWait,
+        copies: updateCopy(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)),
+      };
     case "waiting":
-      return { ...rest, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
+      return { ...setWithoutWait, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
     case "stopping":
       return { ...set, isStopping: true };
     case "ended":
-      return { ...rest, ending: action.ending, isStopping: false };
+      return { ...setWithoutWait, ending: action.ending, isStopping: false };
     case "cancelled":
       return { ...set, copies: set.copies.map((copy) => withCancellation(copy, action.jobIds)) };
   }
@@ -151,7 +157,7 @@ function withCancellation(copy: Copy, jobIds: readonly string[]): Copy {
   return outcome?.kind === "accepted" && jobIds.includes(outcome.jobId) ? { ...copy, outcome: { ...outcome, isCancelled: true } } : copy;
 }
 
-// The outcomes of a run's copies, stored in this tab's sessionStorage so that a reload while sending loses none.
+// Stores the outcomes of a run's copies in this tab's sessionStorage, so that a reload while sending loses none.
 // Guarantees: never throws; bounded by the number of copies; ignores another member's entry; never contains the submissions.
 
 const copyReader = object(
@@ -209,7 +215,7 @@ function fromStoredCopy({ key, label, isBegun, jobId, isCancelled, kind, code = 
   return { key, label, ...(isBegun && { isBegun }) };
 }
 
-// The submissions of a run's copies, stored in this tab's sessionStorage so that the rest can be sent after a reload.
+// Stores the submissions of a run's copies in this tab's sessionStorage, so that unsent copies can be sent after a reload.
 // Guarantees: never throws; bounded like a draft; stored data is parsed like a file and returned only for its own copies.
 // Plans with typed extra data are not stored, since it may contain secrets.
 
@@ -225,7 +231,7 @@ export type CopiesPlan = { workflow: SubmittedWorkflow; copies: readonly { key: 
 export function storePlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
   deletePlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
-  // Without storage, the rest can't be sent after a reload, and the page reports it.
+  // Without storage, unsent copies can't be sent after a reload, and the page reports it.
   getPlanStorage(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
@@ -243,12 +249,12 @@ export function readStoredPlan(storage: BrowserStorage, { copies, name, workflow
   const storedPlan = getPlanStorage(storage).get();
   const result = storedPlan && openWorkflow(writeExactJson(storedPlan.workflow));
   if (!storedPlan || !result?.ok) return undefined;
-  const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));
-  const planned = copies.flatMap(({ key, label }) => {
-    const copyEdits = edits.get(key);
+  const editsByKey = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));
+  const plannedCopies = copies.flatMap(({ key, label }) => {
+    const copyEdits = editsByKey.get(key);
     return copyEdits ? [{ key, label, edits: copyEdits }] : [];
   });
-  if (planned.length !== copies.length) return undefined;
+  if (plannedCopies.length !== copies.length) return undefined;
   const { targets, fromJob } = storedPlan;
-  return { workflow: { ...result.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: planned };
+  return { workflow: { ...result.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: plannedCopies };
 }

@@ -40,11 +40,11 @@ export function getCopyChanges(graph: Graph, variedInput: Edit, copy: number, { 
   const shownGraph = withInputs(graph, [...seeds, variedInput]);
   const texts = fill(shownGraph, copy);
   // A file name is listed twice: as written and as sent.
-  const writtenNames = texts.flatMap(({ nodeId, name }) => {
+  const nameEdits = texts.flatMap(({ nodeId, name }) => {
     const node = getOwn(shownGraph, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
   });
-  const edits: Edit[] = [...seeds, variedInput, ...writtenNames, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  const edits: Edit[] = [...seeds, variedInput, ...nameEdits, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
   return { edits, texts };
 }
 
@@ -95,7 +95,7 @@ export async function sendCopies(copies: readonly PlannedCopy[], options: SendOp
     if (options.signal.aborted) return { kind: "stopped" };
     options.onSending(copy.key);
     const outcome = await sendCopy(copy, options);
-    // The wait for a rate limit was cut short: the copy was refused, and nothing was started.
+    // The wait for the rate limit was aborted: the copy was refused, and nothing was started.
     const isUnsent = outcome.kind === "lost" || (options.signal.aborted && outcome.kind === "refused" && outcome.failure.status === 429);
     options.onOutcome(copy.key, isUnsent ? undefined : toCopyOutcome(outcome));
     if (outcome.kind === "accepted") {

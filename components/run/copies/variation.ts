@@ -7,42 +7,42 @@ import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
 import { drawRandomSeed, type FormField, isSeed } from "../form/form-model";
 
-/** Keeps every digit of a whole number, since a seed may have twenty. Undefined if the text is not a number. */
-function toNumber(text: string): number | bigint | undefined {
-  const digits = text.trim().replace(/^\+/, "");
-  if (!/^-?(\d{1,40}\.?\d{0,20}|\.\d{1,20})$/.test(digits)) return undefined;
-  const number = Number(digits);
-  return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
+/** Keeps every digit of an integer, since a seed may have twenty. Undefined if the text is not a number. */
+function parseNumber(text: string): number | bigint | undefined {
+  const numberText = text.trim().replace(/^\+/, "");
+  if (!/^-?(\d{1,40}\.?\d{0,20}|\.\d{1,20})$/.test(numberText)) return undefined;
+  const number = Number(numberText);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(numberText) ? number : BigInt(numberText);
 }
 
 /** Both ends are inclusive. The step's sign is ignored. Returns at most `maxCount` + 1 values. */
 function getSteps(from: Value, to: Value, step: Value, maxCount: number): Value[] {
-  return [from, to, step].every(isWhole)
-    ? getWholeSteps(BigInt(from), BigInt(to), BigInt(step), maxCount)
+  return [from, to, step].every(isInteger)
+    ? getIntegerSteps(BigInt(from), BigInt(to), BigInt(step), maxCount)
     : getFractionSteps(Number(from), Number(to), Number(step), maxCount);
 }
 
 type Value = number | bigint;
-const isWhole = (value: Value) => typeof value === "bigint" || Number.isInteger(value);
+const isInteger = (value: Value) => typeof value === "bigint" || Number.isInteger(value);
 
 /** Exact, as a seed may have twenty digits. */
-function getWholeSteps(from: bigint, to: bigint, step: bigint, maxCount: number): Value[] {
-  const size = to < from === step < 0n ? step : -step;
-  const count = Number((to - from) / size) + 1;
-  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => toNumber(String(from + size * BigInt(index))) ?? from);
+function getIntegerSteps(from: bigint, to: bigint, step: bigint, maxCount: number): Value[] {
+  const delta = to < from === step < 0n ? step : -step;
+  const count = Number((to - from) / delta) + 1;
+  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => parseNumber(String(from + delta * BigInt(index))) ?? from);
 }
 
 function getFractionSteps(from: number, to: number, step: number, maxCount: number): number[] {
-  const size = to < from ? -Math.abs(step) : Math.abs(step);
-  const count = Math.floor((to - from) / size + 1e-9) + 1;
+  const delta = to < from ? -Math.abs(step) : Math.abs(step);
+  const count = Math.floor((to - from) / delta + 1e-9) + 1;
   // Rounded, so that 0.1 + 0.2 is 0.3.
-  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => Number((from + size * index).toPrecision(15)));
+  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => Number((from + delta * index).toPrecision(15)));
 }
 
 export const MAX_COPIES = MAX_BATCH_SIZE;
 const MAX_LABEL_LENGTH = 60;
-/** From this value on, the default step is a whole number. */
-const MIN_VALUE_FOR_WHOLE_STEP = 10;
+/** From this value on, the default step is an integer. */
+const MIN_VALUE_FOR_INTEGER_STEP = 10;
 
 export type Literal = ChoiceValue | bigint;
 export const variationKinds = ["list", "range", "random", "chosen", "pictures"] as const;
@@ -67,12 +67,12 @@ export type VariationProblem =
   | { code: "not_whole"; value: string };
 export type Variation = { ok: true; values: readonly Literal[] } | { ok: false; problem: VariationProblem };
 
-/** Returns a whole step for whole numbers, seeds and sizes. For a fraction, the step is large enough to see a difference. */
+/** Returns an integer step for integers, seeds and sizes. For a fraction, the step is large enough to see a difference. */
 export function getDefaultStep({ name, value, control }: FormField): string {
   if (control.kind !== "number") return "1";
   const { integer, step, min, max } = control;
-  const isWhole = typeof value === "bigint" || Number.isInteger(value);
-  if (integer || isSeed(name, control) || (isWhole && (step === undefined || Number(value) >= MIN_VALUE_FOR_WHOLE_STEP))) {
+  const isIntegerValue = typeof value === "bigint" || Number.isInteger(value);
+  if (integer || isSeed(name, control) || (isIntegerValue && (step === undefined || Number(value) >= MIN_VALUE_FOR_INTEGER_STEP))) {
     return String(Math.max(1, Math.round(step ?? 1)));
   }
   const isNarrow = min !== undefined && max !== undefined && Number(max) - Number(min) < 1;
@@ -110,8 +110,8 @@ export function parseVariation(field: FormField, kind: VariationKind, input: Var
   if (!Array.isArray(parsedValues)) return { ok: false, problem: parsedValues };
   if (parsedValues.length === 0) return { ok: false, problem: { code: "none" } };
   if (parsedValues.length > MAX_COPIES) return { ok: false, problem: { code: "too_many", max: MAX_COPIES } };
-  const rangeProblem = findRangeProblem(field, parsedValues);
-  return rangeProblem ? { ok: false, problem: rangeProblem } : { ok: true, values: parsedValues };
+  const numberProblem = findNumberProblem(field, parsedValues);
+  return numberProblem ? { ok: false, problem: numberProblem } : { ok: true, values: parsedValues };
 }
 
 function parseValues(field: FormField, kind: VariationKind, input: VariationInput): Literal[] | VariationProblem {
@@ -126,7 +126,7 @@ function parseValues(field: FormField, kind: VariationKind, input: VariationInpu
       return count > MAX_COPIES ? { code: "too_many", max: MAX_COPIES } : drawRandomSeeds(field, count);
     }
     case "range": {
-      const [from, to, step] = [toNumber(input.from), toNumber(input.to), toNumber(input.step)];
+      const [from, to, step] = [parseNumber(input.from), parseNumber(input.to), parseNumber(input.step)];
       if (from === undefined || to === undefined) return { code: "no_range" };
       return step === undefined || Number(step) === 0 ? { code: "no_step" } : getSteps(from, to, step, MAX_COPIES);
     }
@@ -146,7 +146,7 @@ function parseNumbers(list: string): Literal[] | VariationProblem {
   const values: Literal[] = [];
   for (const [index, line] of list.split("\n").entries()) {
     for (const part of line.split(/[,;\s]+/).filter((text) => text !== "")) {
-      const value = toNumber(part);
+      const value = parseNumber(part);
       if (value === undefined) return { code: "no_number", line: index + 1, text: part.slice(0, MAX_LABEL_LENGTH) };
       values.push(value);
     }
@@ -160,7 +160,7 @@ function parseTexts(list: string): Literal[] {
   return blocks.filter((part) => part.trim() !== "");
 }
 
-function findRangeProblem({ control }: FormField, values: readonly Literal[]): VariationProblem | undefined {
+function findNumberProblem({ control }: FormField, values: readonly Literal[]): VariationProblem | undefined {
   if (control.kind !== "number" && control.kind !== "color") return undefined;
   const { min, max, integer } = control.kind === "color" ? { integer: true, min: 0, max: WHITE, ...control } : control;
   for (const value of values) {

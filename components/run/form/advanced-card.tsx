@@ -18,8 +18,8 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const extraResult = parseExtraData(extra);
   const ids = outputs.map(({ id }) => id);
   const selectedIds = advanced.targets ?? ids;
-  const choose = (next: readonly string[]) => {
-    const targets = ids.filter((id) => next.includes(id));
+  const chooseOutputs = (nextIds: readonly string[]) => {
+    const targets = ids.filter((id) => nextIds.includes(id));
     // Selecting all is the same as having no targets.
     onChange({ ...advanced, targets: targets.length === ids.length ? undefined : targets });
   };
@@ -31,7 +31,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           <fieldset>
             <legend className="font-semibold">{t("targets")}</legend>
             <p className="text-ink-2">{t("targetsNote")}</p>
-            <CheckList options={ids} selected={selectedIds} onChange={choose}>
+            <CheckList options={ids} selected={selectedIds} onChange={chooseOutputs}>
               {(id) => (
                 <>
                   {outputs.find((output) => output.id === id)?.title} <span className="text-ink-3">#{id}</span>

@@ -42,16 +42,16 @@ export function findOutputNodes(graph: Graph, catalogue: ObjectInfo | undefined)
 }
 
 function omitWarnings(catalogueErrors: NodeErrors): NodeErrors {
-  const remaining = Object.entries(catalogueErrors).map(([id, node]) => {
+  const entries = Object.entries(catalogueErrors).map(([id, node]) => {
     const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
     return [id, { ...node, errors }] as const;
   });
-  return Object.fromEntries(remaining.filter(([, { errors }]) => errors.length > 0));
+  return Object.fromEntries(entries.filter(([, { errors }]) => errors.length > 0));
 }
 
-function collectErrors(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
+function collectErrors(graph: Graph, findErrors: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
   const nodeErrors = Object.entries(graph).flatMap(([id, node]) => {
-    const errors = find(node);
+    const errors = findErrors(node);
     return errors.length === 0
       ? []
       : [[id, { class_type: node.class_type, dependent_outputs: [], errors }] satisfies [string, NodeErrors[string]]];
@@ -69,8 +69,8 @@ function createError(type: CheckCode, extra_info: Record<string, unknown>): Node
 // kinds of input are not checked.
 
 /** Links can't be edited, so the set of needed nodes is computed once. */
-export function createValueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
-  const neededIds = findNeededNodes(original, outputs);
+export function createValueChecker(originalGraph: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
+  const neededIds = findNeededNodes(originalGraph, outputs);
   const checkedNodes = new WeakMap<GraphNode, NodeError[]>();
   return (graph) =>
     collectNeededErrors(graph, neededIds, (node) => {
@@ -141,48 +141,48 @@ function checkNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   return spec.max !== undefined && value > spec.max ? [createValueError("value_bigger_than_max", extraInfo)] : [];
 }
 
-/** All four edges are required, in whole pixels. */
-function checkBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
-  if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
+/** All four fields are required, in whole pixels. */
+function checkBox(name: string, value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(name, raw).kind !== "box" || !isObject(value)) return [];
   return boxEdges.flatMap((edge) => {
-    const received_value = value[edge];
-    const extraInfo = { input_name, edge, received_value: received_value ?? "" };
-    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [createValueError(NOT_WHOLE, extraInfo)];
-    return typeof received_value === "bigint" || isLink(received_value) ? [] : [createValueError("invalid_input_type", extraInfo)];
+    const edgeValue = value[edge];
+    const extraInfo = { input_name: name, edge, received_value: edgeValue ?? "" };
+    if (typeof edgeValue === "number") return Number.isInteger(edgeValue) ? [] : [createValueError(NOT_WHOLE, extraInfo)];
+    return typeof edgeValue === "bigint" || isLink(edgeValue) ? [] : [createValueError("invalid_input_type", extraInfo)];
   });
 }
 
-function checkColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
-  if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
-  return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
+function checkColor(name: string, value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(name, raw).kind !== "hex-color" || typeof value !== "string") return [];
+  return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value)
     ? []
-    : [createValueError("invalid_input_type", { input_name, received_value })];
+    : [createValueError("invalid_input_type", { input_name: name, received_value: value })];
 }
 
 /** Services also parse numbers from text, in any script and with underscores between digits. */
-function isNumeric(text: string, integer: boolean): boolean {
+function isNumeric(text: string, mustBeInteger: boolean): boolean {
   const digits = text.trim().replaceAll("_", "");
-  if (integer) return /^[+-]?\p{Nd}+$/u.test(digits);
+  if (mustBeInteger) return /^[+-]?\p{Nd}+$/u.test(digits);
   if (/^[+-]?(inf|infinity|nan)$/i.test(digits)) return true;
   return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(digits);
 }
 
 function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> {
   const neededIds = new Set<string>();
-  const pending = [...outputs];
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+  const pendingIds = [...outputs];
+  for (let id = pendingIds.pop(); id !== undefined; id = pendingIds.pop()) {
     if (neededIds.has(id)) continue;
     neededIds.add(id);
-    for (const value of Object.values(getOwn(graph, id)?.inputs ?? {})) if (isLink(value)) pending.push(value[0]);
+    for (const value of Object.values(getOwn(graph, id)?.inputs ?? {})) if (isLink(value)) pendingIds.push(value[0]);
   }
   return neededIds;
 }
 
-function collectNeededErrors(graph: Graph, neededIds: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+function collectNeededErrors(graph: Graph, neededIds: ReadonlySet<string>, findErrors: (node: GraphNode) => NodeError[]): NodeErrors {
   return Object.fromEntries(
     [...neededIds].flatMap((id) => {
       const node = getOwn(graph, id);
-      const errors = node ? find(node) : [];
+      const errors = node ? findErrors(node) : [];
       return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
     }),
   );

@@ -18,7 +18,7 @@ export type Control =
   | { kind: "text" }
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean; preset?: number }
-  /** A whole number, or `random` for a new number with every run. */
+  /** An integer, or `random` for a new number with every run. */
   | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }
   /** `addsInputs`: each choice adds its own inputs. `labels`: the options' names, if they differ from the values. */
@@ -50,10 +50,10 @@ const MAX_LINE_LENGTH = 200;
  * Builds the form of one opened workflow. Controls are chosen once, from the original graph, so that a number field stays one while it is
  * empty. Unchanged nodes return the same object, so that typing renders only one card.
  */
-export function createFormBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
+export function createFormBuilder(originalGraph: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
-    const node = getOwn(original, id);
-    return node ? [createFormNode(id, node, { graph: original, catalogue })] : [];
+    const node = getOwn(originalGraph, id);
+    return node ? [createFormNode(id, node, { graph: originalGraph, catalogue })] : [];
   });
   const formsByNode = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
@@ -81,7 +81,7 @@ export function withInput(graph: Graph, nodeId: string, name: string, value: unk
 }
 
 export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {
-  return edits.reduce((current, { nodeId, name, value }) => withInput(current, nodeId, name, value), graph);
+  return edits.reduce((currentGraph, { nodeId, name, value }) => withInput(currentGraph, nodeId, name, value), graph);
 }
 
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
@@ -117,8 +117,8 @@ function createControl({ node, name, value, spec }: NodeInput, { graph, catalogu
   // A long text gets a large field, whatever its type in the catalogue.
   if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE_LENGTH) return { kind: "long-text" };
   // A checkbox can show only true and false.
-  const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
-  if (spec && spec.kind !== "connection" && isShown) return createSpecControl(spec);
+  const canShowValue = spec?.kind !== "boolean" || typeof value === "boolean";
+  if (spec && spec.kind !== "connection" && canShowValue) return createSpecControl(spec);
   return guessControl(node.class_type, name, value);
 }
 
@@ -210,12 +210,12 @@ export function isSeed(name: string, control: Control): boolean {
   return control.kind === "number" && isSeedName(name);
 }
 
-/** A whole number within the service's range, and exact as a JSON number. */
+/** Returns an integer within the service's range that is exact as a JSON number. */
 export function drawRandomSeed(control: Control, random: () => number = Math.random): number {
   const { min, max } = control.kind === "number" ? control : {};
-  const from = Math.max(0, Math.ceil(Number(min ?? 0)));
-  const to = Math.min(Math.floor(Number(max ?? MAX_SEED)), Number.MAX_SAFE_INTEGER);
-  return to <= from ? from : from + Math.floor(random() * (to - from));
+  const minSeed = Math.max(0, Math.ceil(Number(min ?? 0)));
+  const maxSeed = Math.min(Math.floor(Number(max ?? MAX_SEED)), Number.MAX_SAFE_INTEGER);
+  return maxSeed <= minSeed ? minSeed : minSeed + Math.floor(random() * (maxSeed - minSeed));
 }
 
 export type SeedEdit = { nodeId: string; name: string; value: number };

@@ -90,13 +90,13 @@ type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { fo
 /** The pinned inputs, first on the page. They are not repeated at their nodes. */
 export function PinnedCard({ form, placedProblems, ...rowProps }: PinnedCardProps) {
   const t = useTranslations("run.pin");
-  const pinned = form.flatMap((node) =>
+  const pinnedFields = form.flatMap((node) =>
     node.fields.filter((field) => isEditable(field) && rowProps.settings.isPinned(node.id, field.name)).map((field) => ({ node, field })),
   );
-  if (pinned.length === 0) return null;
+  if (pinnedFields.length === 0) return null;
   return (
     <Card title={t("title")} bodyClassName="flex flex-col gap-1.5">
-      {pinned.map(({ node, field }) => (
+      {pinnedFields.map(({ node, field }) => (
         <FieldRow
           key={`${node.id}/${field.name}`}
           {...rowProps}
@@ -125,14 +125,14 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
   const t = useTranslations("run.node");
   const { name, control } = field;
   const id = getFieldDomId(node.id, name);
-  const isControl = isEditable(field);
+  const canEdit = isEditable(field);
   return (
     <div
       data-node-id={node.id}
       className="group/row grid grid-cols-[minmax(96px,150px)_minmax(0,1fr)_24px] items-start gap-x-3 max-sm:grid-cols-[104px_minmax(0,1fr)_24px] max-sm:gap-x-2"
     >
       <FieldName
-        htmlFor={isControl ? id : undefined}
+        htmlFor={canEdit ? id : undefined}
         node={isInPinnedCard ? node : undefined}
         name={!node.isKnown && name === UNNAMED ? t("unnamed") : name}
       />
@@ -161,7 +161,7 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
         {problems ? <ProblemList id={`${id}-problems`} problems={problems} className="mt-0.5 text-sm" /> : null}
         <NearestButton problems={problems} onSelect={(value) => onEdit(node.id, name, value)} />
       </div>
-      {isControl ? <PinButton node={node} name={name} settings={settings} /> : null}
+      {canEdit ? <PinButton node={node} name={name} settings={settings} /> : null}
     </div>
   );
 }
@@ -169,17 +169,17 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
 /** Offers the service's closest value for one that it does not list. */
 function NearestButton({ problems = [], onSelect }: { problems?: readonly Problem[]; onSelect: (value: unknown) => void }) {
   const t = useTranslations("run.problem");
-  const nearest = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;
-  if (nearest === undefined) return null;
+  const nearestValue = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;
+  if (nearestValue === undefined) return null;
   return (
-    <Button size="small" onClick={() => onSelect(nearest)} className="mt-1 max-w-full">
-      <span className="truncate">{t("takeNearest", { nearest: String(nearest) })}</span>
+    <Button size="small" onClick={() => onSelect(nearestValue)} className="mt-1 max-w-full">
+      <span className="truncate">{t("takeNearest", { nearest: String(nearestValue) })}</span>
     </Button>
   );
 }
 
 function FieldName({ htmlFor, node, name }: { htmlFor?: string; node?: FormNode; name: string }) {
-  const text = (
+  const content = (
     <>
       {node ? <span className="block truncate text-sm text-ink-3">{node.title}</span> : null}
       <span className="block truncate">{name}</span>
@@ -188,11 +188,11 @@ function FieldName({ htmlFor, node, name }: { htmlFor?: string; node?: FormNode;
   const className = "min-w-0 py-1 text-ink-2";
   return htmlFor === undefined ? (
     <span title={name} className={className}>
-      {text}
+      {content}
     </span>
   ) : (
     <label htmlFor={htmlFor} title={name} className={className}>
-      {text}
+      {content}
     </label>
   );
 }

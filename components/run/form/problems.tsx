@@ -28,7 +28,7 @@ export type PlacedProblems = {
   nodeCount: number;
 };
 
-/** Found only by this page. The service may accept the value. */
+/** A warning comes from this page only. The service may accept the value. */
 export const isWarning = ({ extra }: Pick<Problem, "extra">): boolean => extra.isWarning === true;
 
 export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
@@ -36,7 +36,7 @@ export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
 
 export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
   const byNode = new Map<string, NodeProblems>();
-  let first: PlacedProblems["first"];
+  let firstProblem: PlacedProblems["first"];
   let nodeCount = 0;
   for (const node of form) {
     const entry = getOwn(errors, node.id);
@@ -46,12 +46,17 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
     if (!hasErrors(nodeProblems)) continue;
     nodeCount += 1;
     const field = node.fields.find(({ name }) => getOwn(nodeProblems.fields, name)?.some((problem) => !isWarning(problem)));
-    first ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
+    firstProblem ??= nodeProblems.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
   const unplaced = Object.entries(errors)
     .filter(([id]) => !byNode.has(id))
     .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
-  return { byNode: Object.fromEntries(byNode), unplaced, ...(first && { first }), nodeCount: nodeCount + unplaced.length };
+  return {
+    byNode: Object.fromEntries(byNode),
+    unplaced,
+    ...(firstProblem && { first: firstProblem }),
+    nodeCount: nodeCount + unplaced.length,
+  };
 }
 
 /**
@@ -161,12 +166,12 @@ function formatValue(value: unknown): string {
 
 export function ProblemList({ id, problems, className }: { id?: string; problems: readonly Problem[]; className?: string }) {
   const t = useTranslations("run.problem");
-  const edges = useTranslations("run.field.box");
+  const tBox = useTranslations("run.field.box");
   /** A problem with one edge of a box also names that edge. */
   const formatProblem = (problem: Problem) => {
     const { key, values } = toProblemMessage(problem);
     const edge = boxEdges.find((boxEdge) => boxEdge === problem.extra.edge);
-    const sentence = t(key, edge && "input" in values ? { ...values, input: `${values.input} ${edges(edge)}` } : values);
+    const sentence = t(key, edge && "input" in values ? { ...values, input: `${values.input} ${tBox(edge)}` } : values);
     return isWarning(problem) ? t("asWarning", { sentence }) : sentence;
   };
   if (problems.length === 0) return null;

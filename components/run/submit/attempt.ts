@@ -94,8 +94,8 @@ export function classifyResult(result: Result<unknown, Failure>, graph: Submissi
   const { failure } = result;
   const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : findMissingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
-  const mayHaveReached = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
-  return { kind: mayHaveReached ? "unknown" : "refused", failure };
+  const isOutcomeUnknown = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
+  return { kind: isOutcomeUnknown ? "unknown" : "refused", failure };
 }
 
 function classifyResponse(value: unknown): RunOutcome {
@@ -131,7 +131,7 @@ export async function lookUpOutcome(api: Pick<SubmitApi, "reportSubmission">, at
   return { kind: report.failure.status === 404 ? "lost" : "unknown", failure: report.failure };
 }
 
-// The jobs that this page started are stored too, so that a reload shows the newest and links to the others.
+// Stores the jobs that this page started. After a reload, the page shows the newest one and links to the others.
 
 export type SubmittedJob = {
   jobId: string;

@@ -28,8 +28,8 @@ export function JobProgress({
   const connection = useConnection()?.id;
   const { share, remaining } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   const { nodesDone = 0, nodesTotal, currentNode, step, steps, previewVersion } = progress ?? {};
-  const current = currentNode === undefined ? undefined : getOwn(sentGraph ?? {}, currentNode);
-  const node = current ? getNodeName(current) : currentNode;
+  const runningNode = currentNode === undefined ? undefined : getOwn(sentGraph ?? {}, currentNode);
+  const nodeName = runningNode ? getNodeName(runningNode) : currentNode;
   if (state !== "in_progress" || (!progress && share === undefined)) return null;
   return (
     <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
@@ -38,8 +38,12 @@ export function JobProgress({
         {share === undefined ? null : <span>{t("percent", { value: Math.round(share * 100) })}</span>}
         {remaining ? <span>{remaining}</span> : null}
         {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
-        {node === undefined ? null : (
-          <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
+        {nodeName === undefined ? null : (
+          <span>
+            {step !== undefined && steps !== undefined && steps > 1
+              ? t("nodeStep", { node: nodeName, step, steps })
+              : t("node", { node: nodeName })}
+          </span>
         )}
       </p>
       {previewVersion === undefined ? null : (

@@ -40,7 +40,7 @@ type NewestJobProps = {
  */
 export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, onDismiss, onRemoveSecrets }: NewestJobProps) {
   const t = useTranslations("run.answer");
-  const secrets = useTranslations("acts.secrets");
+  const tSecrets = useTranslations("acts.secrets");
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
@@ -151,7 +151,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
                     onDismiss(submittedJob.jobId);
                   }}
                 >
-                  {secrets("takeOut")}
+                  {tSecrets("takeOut")}
                 </Button>
               ) : null
             }

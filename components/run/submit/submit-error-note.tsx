@@ -23,27 +23,27 @@ type SubmitErrorNoteProps = {
   onSendAnyway?: () => void;
 };
 
-/** Why a run didn't start, and the remedy. Sends nothing itself. */
+/** Explains why a run didn't start, with the remedy. Sends nothing itself. */
 export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknownActions, onSendAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
   if (kind === "unknown") return <UnknownNote failure={failure} attempt={submitError.attempt} {...unknownActions} />;
-  const dismiss = (
+  const dismissButton = (
     <Button tone="quiet" onClick={unknownActions.onDismiss}>
       {common("dismiss")}
     </Button>
   );
-  if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} remedy={t("lostNext")} actions={dismiss} />;
+  if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} remedy={t("lostNext")} actions={dismissButton} />;
   const actions = (
     <>
       {/* The page found this problem before sending anything. */}
       {failure.status === 0 && failure.code !== NOT_WHOLE && onSendAnyway ? <Button onClick={onSendAnyway}>{t("anyway")}</Button> : null}
-      {dismiss}
+      {dismissButton}
     </>
   );
   if (failure.code === "masked_value") {
-    return <FailureNotice title={t("masked")} cause={t("maskedCause")} remedy={t("maskedNext")} actions={dismiss} />;
+    return <FailureNotice title={t("masked")} cause={t("maskedCause")} remedy={t("maskedNext")} actions={dismissButton} />;
   }
   if (kind === "invalid" && missingClass !== undefined) {
     return (
@@ -71,7 +71,7 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
     return <FailureNotice title={t("noOutputs")} cause={t("invalidCause")} remedy={t("noOutputsNext")} actions={actions} />;
   return (
     <div className="flex flex-col gap-1.5">
-      <FailureMessage failure={failure} onRetry={onSendAnyway} actions={dismiss} />
+      <FailureMessage failure={failure} onRetry={onSendAnyway} actions={dismissButton} />
       <p className="px-1 text-ink-2">{t("kept")}</p>
     </div>
   );
@@ -120,7 +120,7 @@ function PossibleJobs({ attempt }: { attempt: NonNullable<SubmitError["attempt"]
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
   const path = withQuery("/api/jobs", { workflow_id: attempt.workflowId, limit: 5, connection: attempt.connection });
-  const { value, failure } = useLive(path, { read: toViews });
+  const { value, failure } = useLive(path, { read: toJobViews });
   const jobs = value?.filter(({ createdAtMs = 0 }) => createdAtMs >= attempt.atMs - MAX_CLOCK_SKEW_MS);
   return (
     <div className="w-full" role="status">
@@ -143,6 +143,6 @@ function PossibleJobs({ attempt }: { attempt: NonNullable<SubmitError["attempt"]
   );
 }
 
-function toViews({ jobs }: Pick<JobsResponse, "jobs">): readonly JobView[] {
+function toJobViews({ jobs }: Pick<JobsResponse, "jobs">): readonly JobView[] {
   return jobs.map((job) => toJobView(job));
 }

@@ -1,5 +1,5 @@
 // The state of the newest job that this page started, and its results.
-// Polls the list of the newest jobs, since details contain the whole graph. The details are read once the job has ended, for its outputs and
+// Polls the list of the newest jobs, since details contain the full graph. The details are read once the job has ended, for its outputs and
 // for an error that the list does not report. A job that the list lacks counts as missing if its details return 404 too.
 
 import { useState } from "react";
@@ -48,8 +48,8 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const isMissing = isUnlisted && failure?.status === 404;
   const job = isMissing ? undefined : toStartedJob(listedJob, detail, liveOutputs);
   // Some services forget a job that is cancelled while pending.
-  const stateIfMissing = submittedJob?.isCancelled ? "cancelled" : "gone";
-  const state: DisplayedJobState = isMissing ? stateIfMissing : !job || job.state === "unknown" ? "pending" : job.state;
+  const missingState = submittedJob?.isCancelled ? "cancelled" : "gone";
+  const state: DisplayedJobState = isMissing ? missingState : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // Whether the job still runs is unknown while the service is unreachable.
   return { job, state, canStop, isUnavailable: outage !== undefined && !job?.terminal, refresh };

@@ -45,24 +45,24 @@ export function useCatalogue(connection: string | undefined, isEnabled = true) {
 export function useOpenCatalogue(connection: string | undefined, serial: number) {
   const { path, info, error, mutate } = useCatalogue(connection);
   const key = `${serial} ${path}`;
-  const [infoState, setInfoState] = useState({ opening: key, isStale: info !== undefined });
-  if (infoState.opening !== key) setInfoState({ opening: key, isStale: info !== undefined });
+  const [listingState, setListingState] = useState({ key, isStale: info !== undefined });
+  if (listingState.key !== key) setListingState({ key, isStale: info !== undefined });
   const requestedKey = useRef<string>(undefined);
   const listing = useMemo(
     () => ({
-      isStale: infoState.isStale,
+      isStale: listingState.isStale,
       reload: () => {
         // Called by every field with such a file.
         if (requestedKey.current === key) return;
         requestedKey.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setInfoState((current) => (current.opening === key ? { opening: key, isStale: false } : current)),
-          // If the list could not be reread, the file's state is unknown.
+          () => setListingState((current) => (current.key === key ? { key, isStale: false } : current)),
+          // If the list could not be reloaded, the file's state is unknown.
           () => undefined,
         );
       },
     }),
-    [infoState.isStale, key, path, mutate],
+    [listingState.isStale, key, path, mutate],
   );
   const catalogueState = info || !error ? "no" : isMissingOperation(error) ? "absent" : "failed";
   return { info, isMissing: catalogueState, reloadCatalogue: () => void mutate(), listing };

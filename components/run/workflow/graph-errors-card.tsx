@@ -14,7 +14,7 @@ import { focusProblem, type FormNode } from "../form/form-model";
 import { placeProblems, ProblemList } from "../form/problems";
 import { type GraphErrors, type MissingClass } from "./graph-errors";
 
-const MAX_SHOWN = 12;
+const MAX_NODES_SHOWN = 12;
 
 type GraphErrorsCardProps = {
   id?: string;
@@ -44,7 +44,7 @@ export function GraphErrorsCard({ id, graphErrors, missingClasses, graph, form, 
           <>
             {graphErrors.isSure ? (
               <ul className="flex w-full flex-col gap-1">
-                {nodes.slice(0, MAX_SHOWN).map(({ node, problems }) => (
+                {nodes.slice(0, MAX_NODES_SHOWN).map(({ node, problems }) => (
                   <li key={node.id} className="flex flex-wrap gap-x-2">
                     <button
                       type="button"
@@ -56,7 +56,7 @@ export function GraphErrorsCard({ id, graphErrors, missingClasses, graph, form, 
                     <ProblemList problems={problems} />
                   </li>
                 ))}
-                {nodes.length > MAX_SHOWN ? <li>{t("more", { count: nodes.length - MAX_SHOWN })}</li> : null}
+                {nodes.length > MAX_NODES_SHOWN ? <li>{t("more", { count: nodes.length - MAX_NODES_SHOWN })}</li> : null}
               </ul>
             ) : null}
             {missingClasses.length > 0 ? <MissingClasses missingClasses={missingClasses} graph={graph} /> : null}
@@ -99,7 +99,7 @@ function MissingClasses({ missingClasses, graph }: { missingClasses: readonly Mi
 }
 
 const MAX_CONNECTIONS = 20;
-const MAX_CONCURRENT = 4;
+const MAX_CONCURRENT_CHECKS = 4;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 type ConnectionResult = { id: string; name: string; coverage: "all" | "some" | "unread" };
@@ -109,7 +109,7 @@ function OtherConnections({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const currentConnection = useConnection();
   const otherConnections = useConnections()
-    .filter((other) => other.id !== currentConnection?.id && hasFeature(other, "fullAccess"))
+    .filter((connection) => connection.id !== currentConnection?.id && hasFeature(connection, "fullAccess"))
     .slice(0, MAX_CONNECTIONS);
   const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
   const ids = otherConnections.map(({ id }) => id);
@@ -143,14 +143,14 @@ function OtherConnections({ graph }: { graph: Graph }) {
   );
 }
 
-/** Checks a few connections at a time, since each check reads a service's whole node list. */
+/** Checks a few connections at a time, since each check reads a service's complete node list. */
 async function checkConnections(
   connections: readonly { id: string; name: string }[],
   classes: readonly string[],
 ): Promise<ConnectionResult[]> {
   const results: ConnectionResult[] = [];
-  for (let start = 0; start < connections.length; start += MAX_CONCURRENT) {
-    const batch = connections.slice(start, start + MAX_CONCURRENT);
+  for (let start = 0; start < connections.length; start += MAX_CONCURRENT_CHECKS) {
+    const batch = connections.slice(start, start + MAX_CONCURRENT_CHECKS);
     results.push(...(await Promise.all(batch.map(async ({ id, name }) => ({ id, name, coverage: await checkClasses(id, classes) })))));
   }
   return results;

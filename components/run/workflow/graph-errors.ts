@@ -23,18 +23,20 @@ export function findGraphErrors(graph: Graph, catalogue: ObjectInfo | undefined)
 }
 
 /** Lists graph errors first, then the service's errors. Duplicates appear once. */
-export function mergeErrors(errors: NodeErrors | undefined, other: NodeErrors): NodeErrors {
-  if (!errors) return other;
-  const merged = new Map(Object.entries(errors));
-  for (const [id, entry] of Object.entries(other)) {
-    const existing = merged.get(id);
-    const existingKeys = new Set(existing?.errors.map(toKey));
-    merged.set(
+export function mergeErrors(errors: NodeErrors | undefined, otherErrors: NodeErrors): NodeErrors {
+  if (!errors) return otherErrors;
+  const mergedErrors = new Map(Object.entries(errors));
+  for (const [id, entry] of Object.entries(otherErrors)) {
+    const existingEntry = mergedErrors.get(id);
+    const existingKeys = new Set(existingEntry?.errors.map(toErrorKey));
+    mergedErrors.set(
       id,
-      existing ? { ...existing, errors: [...existing.errors, ...entry.errors.filter((error) => !existingKeys.has(toKey(error)))] } : entry,
+      existingEntry
+        ? { ...existingEntry, errors: [...existingEntry.errors, ...entry.errors.filter((error) => !existingKeys.has(toErrorKey(error)))] }
+        : entry,
     );
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(mergedErrors);
 }
 
 type GraphError = { nodeId: string; error: NodeError };
@@ -46,20 +48,20 @@ function findDanglingLinkErrors(graph: Graph): GraphError[] {
   }));
 }
 
-/** Finds one loop after another. Each loop is cut at its last link before the next search. */
+/** Finds one loop after another. Each loop is broken at its last link before the next search. */
 function findLoopErrors(graph: Graph, catalogue: ObjectInfo | undefined): GraphError[] {
   const errors = new Map<string, GraphError>();
   let remainingGraph = graph;
-  for (let round = 0; round < MAX_LOOPS; round++) {
+  for (let count = 0; count < MAX_LOOPS; count++) {
     const loop = findCycle(remainingGraph)?.toReversed();
-    const [first, last] = [loop?.[0], loop?.at(-1)];
-    if (!loop || first === undefined || last === undefined) break;
-    const details = [...loop, first].map((id) => `#${id} ${getTitle(graph, id, catalogue)}`).join(" → ");
+    const [firstId, lastId] = [loop?.[0], loop?.at(-1)];
+    if (!loop || firstId === undefined || lastId === undefined) break;
+    const details = [...loop, firstId].map((id) => `#${id} ${getTitle(graph, id, catalogue)}`).join(" → ");
     for (const nodeId of loop) {
       const error = { type: "dependency_cycle", message: "", details, extra_info: {} };
       if (!errors.has(nodeId)) errors.set(nodeId, { nodeId, error });
     }
-    remainingGraph = withoutLink(remainingGraph, { from: last, to: first });
+    remainingGraph = withoutLink(remainingGraph, { from: lastId, to: firstId });
   }
   return [...errors.values()];
 }
@@ -88,7 +90,7 @@ function groupByNode(graph: Graph, graphErrors: readonly GraphError[]): NodeErro
   return Object.fromEntries(errors);
 }
 
-function toKey({ type, extra_info }: NodeError): string {
+function toErrorKey({ type, extra_info }: NodeError): string {
   return writeExactJson([type, extra_info.input_name]);
 }
 
@@ -102,11 +104,15 @@ export type MissingClass = { classType: string; nodeIds: readonly string[]; pack
 /** The workflow's classes that the service's node list lacks, each with its node pack if the editor's drawing names it. */
 export function findMissingClasses(graph: Graph, catalogue: ObjectInfo | undefined, extraData: JsonObject | undefined): MissingClass[] {
   if (!catalogue) return [];
-  const missing = new Map<string, string[]>();
+  const idsByClass = new Map<string, string[]>();
   for (const [id, { class_type: classType }] of Object.entries(graph))
-    if (!getOwn(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
-  const packs = missing.size > 0 ? findPacks(getDrawing(extraData)) : new Map<string, string>();
-  return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
+    if (!getOwn(catalogue, classType)) idsByClass.set(classType, [...(idsByClass.get(classType) ?? []), id]);
+  const packs = idsByClass.size > 0 ? findPacks(getDrawing(extraData)) : new Map<string, string>();
+  return [...idsByClass].map(([classType, nodeIds]) => ({
+    classType,
+    nodeIds,
+    ...(packs.has(classType) && { pack: packs.get(classType) }),
+  }));
 }
 
 function findPacks(drawing: JsonObject | undefined): Map<string, string> {

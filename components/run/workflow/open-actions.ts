@@ -30,9 +30,9 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   }
   async function openAs({ both, storedPath }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
-    const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openBothAsDrawing(both, api));
+    const loadFile = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openBothAsDrawing(both, api));
     const formatState = { both: { ...both, shown: format }, ...(format === "run" && { storedPath }) };
-    await openNewest(false, read, (result) => applyResult(result.ok ? ok({ ...result.value, ...formatState }) : result));
+    await openNewest(false, loadFile, (result) => applyResult(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
   /**
    * Opens the workflow chosen for the pending pictures. Places a single picture if there is only one input; otherwise the user chooses.
@@ -53,13 +53,13 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   }
   /** If anything else is opened or closed meanwhile, `load` is aborted and `onResult` is not called. */
   async function openNewest<T, R>(
-    isSeen: boolean,
+    isVisible: boolean,
     load: (signal: AbortSignal, showPicture: ShowPicture) => Promise<T>,
     onResult: (result: T) => R,
   ): Promise<R | undefined> {
     const openingId = createIdempotencyKey();
     const controller = new AbortController();
-    store.setIncoming({ openingId, isVisible: isSeen });
+    store.setIncoming({ openingId, isVisible });
     const unsubscribe = store.subscribe(() => {
       if (store.get().incoming?.openingId !== openingId) controller.abort();
     });
@@ -77,7 +77,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     if (!result.ok) return { result: failed({ reason: { code: "unread", failure: result.failure } }) };
     showPicture(undefined);
     // The sample's own picture is not needed.
-    const { shipsPictures: _ships, sendSamplePicture: _send, ...apiWithoutPictures } = api;
+    const { shipsPictures: _shipsPictures, sendSamplePicture: _sendSamplePicture, ...apiWithoutPictures } = api;
     const picture = { id: "", value: toImageValue(result.value), name: file.name };
     return { result: await openRunSource({ sample: imageSamples[0] }, apiWithoutPictures), pictures: [picture] };
   }
@@ -111,7 +111,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       return openNewest(
         true,
         () => loadAssets(source.assets, api),
-        (pictures) => (pictures.ok ? store.setPendingImages(pictures.value) : store.refuse(pictures.failure)),
+        (result) => (result.ok ? store.setPendingImages(result.value) : store.refuse(result.failure)),
       );
     },
     cancelOpening() {
@@ -132,12 +132,14 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       await openNewest(
         false,
         async () => {
-          const [catalogue, { createEditableFile }] = await Promise.all([
+          const [catalogueResult, { createEditableFile }] = await Promise.all([
             api.readCatalogue(),
             import("@/lib/contract/editor-workflow/write-file"),
           ]);
-          const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).applyValues(openWorkflow.graph).file : drawing;
-          return openDrawing(file, { readCatalogue: async () => catalogue });
+          const file = catalogueResult.ok
+            ? createEditableFile(drawing, catalogueResult.value).applyValues(openWorkflow.graph).file
+            : drawing;
+          return openDrawing(file, { readCatalogue: async () => catalogueResult });
         },
         (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, removedSecrets }) : result),
       );

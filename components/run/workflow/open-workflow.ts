@@ -67,9 +67,9 @@ export async function openDrawing(
   facts: WorkflowFacts = {},
 ): Promise<Result<OpenedFile, Refusal>> {
   // Loaded on demand: most workflows are graphs already.
-  const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
-  if (!catalogue.ok) return failed(createRefusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
-  const { graph, problems, rawTexts } = toApiWorkflow(file, catalogue.value, { fill: false });
+  const [catalogueResult, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
+  if (!catalogueResult.ok) return failed(createRefusal({ code: "no_catalogue", failure: catalogueResult.failure }, fileName));
+  const { graph, problems, rawTexts } = toApiWorkflow(file, catalogueResult.value, { fill: false });
   const sizeProblem = problems.find(({ code }) => code === "too_many_nodes");
   if (sizeProblem)
     return failed(
@@ -108,10 +108,10 @@ export async function openFile(
     if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
     // Loaded on demand: most users open JSON files.
     const { readEmbeddedWorkflow } = await import("@/lib/browser/embedded-workflow");
-    const embedded = await readEmbeddedWorkflow(source);
-    if (embedded.kind === "workflow") return await openAnyWorkflow(embedded.text, api, name);
-    if (embedded.kind === "none") return refuse({ code: embedded.isPicture ? "picture" : "media" });
-    if (embedded.kind !== "unknown") return refuse({ code: embedded.kind });
+    const embeddedWorkflow = await readEmbeddedWorkflow(source);
+    if (embeddedWorkflow.kind === "workflow") return await openAnyWorkflow(embeddedWorkflow.text, api, name);
+    if (embeddedWorkflow.kind === "none") return refuse({ code: embeddedWorkflow.isPicture ? "picture" : "media" });
+    if (embeddedWorkflow.kind !== "unknown") return refuse({ code: embeddedWorkflow.kind });
     if (/^(image|video|audio)\//.test(type)) return refuse({ code: type.startsWith("image/") ? "picture" : "media" });
     const maxCharacters = workflowLimits.characters;
     if (source.size > maxCharacters * 4) return refuse({ code: "too_large", limit: "characters", max: maxCharacters, found: source.size });
@@ -125,9 +125,9 @@ export async function openFile(
 
 /** Nodes in or behind a loop have no execution order, so they are last. */
 function getOrder(graph: Graph): string[] {
-  const sorted = sortTopologically(graph);
-  const sortedIds = new Set(sorted);
-  return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
+  const sortedIds = sortTopologically(graph);
+  const sortedIdSet = new Set(sortedIds);
+  return [...sortedIds, ...Object.keys(graph).filter((id) => !sortedIdSet.has(id))];
 }
 
 function createRefusal(reason: RefusalReason, fileName: string | undefined): Refusal {

@@ -100,7 +100,7 @@ export type Refusal = { fileName?: string; reason: RefusalReason };
 export type PendingImages = { pictures: readonly PendingImage[]; missing: number };
 export type PendingImage = { id: string; value: string; name: string };
 
-/** Without folders and extension. */
+/** Returns the file name without folders and extension. */
 export function getWorkflowName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   return (canContainWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();

@@ -98,7 +98,7 @@ const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
 
-/** For a file with both the submitted graph and the editor's drawing: asks which one to open. Closing opens nothing. */
+/** Asks which format to open, if a file has both the submitted graph and the editor's drawing. Closing opens nothing. */
 export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps) {
   const t = useTranslations("run.formats");
   const common = useTranslations("common");
@@ -142,8 +142,8 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   useEffect(() => {
     let isCurrent = true;
     if (file.both)
-      void openBothAsDrawing(file.both, api).then((drawing) => {
-        if (isCurrent) setResult(drawing.ok ? ok(findDifferences(file.graph, drawing.value.graph)) : drawing);
+      void openBothAsDrawing(file.both, api).then((drawingResult) => {
+        if (isCurrent) setResult(drawingResult.ok ? ok(findDifferences(file.graph, drawingResult.value.graph)) : drawingResult);
       });
     return () => void (isCurrent = false);
   }, [file, api]);
@@ -167,20 +167,23 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 }
 
 /** How the editor's drawing differs from the submitted graph. */
-function findDifferences(run: OpenedFile["graph"], drawing: OpenedFile["graph"]): FormatDifferences {
-  const isShared = (id: string) => getOwn(run, id)?.class_type === getOwn(drawing, id)?.class_type;
-  const sharedIds = Object.keys(run).filter(isShared);
+function findDifferences(runGraph: OpenedFile["graph"], drawingGraph: OpenedFile["graph"]): FormatDifferences {
+  const isShared = (id: string) => getOwn(runGraph, id)?.class_type === getOwn(drawingGraph, id)?.class_type;
+  const sharedIds = Object.keys(runGraph).filter(isShared);
   const values = sharedIds.flatMap((nodeId) => {
-    const [first, second] = [getOwn(run, nodeId), getOwn(drawing, nodeId)];
-    const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
+    const [runNode, drawingNode] = [getOwn(runGraph, nodeId), getOwn(drawingGraph, nodeId)];
+    const names = new Set([...Object.keys(runNode?.inputs ?? {}), ...Object.keys(drawingNode?.inputs ?? {})]);
     return [...names].flatMap((input) => {
-      const [runValue, drawingValue] = [formatValue(getOwn(first?.inputs ?? {}, input)), formatValue(getOwn(second?.inputs ?? {}, input))];
+      const [runValue, drawingValue] = [
+        formatValue(getOwn(runNode?.inputs ?? {}, input)),
+        formatValue(getOwn(drawingNode?.inputs ?? {}, input)),
+      ];
       return runValue === drawingValue
         ? []
         : [
             {
               nodeId,
-              title: first ? getNodeName(first) : nodeId,
+              title: runNode ? getNodeName(runNode) : nodeId,
               input,
               run: truncateText(runValue, MAX_VALUE_LENGTH),
               drawing: truncateText(drawingValue, MAX_VALUE_LENGTH),
@@ -188,7 +191,11 @@ function findDifferences(run: OpenedFile["graph"], drawing: OpenedFile["graph"])
           ];
     });
   });
-  return { values, onlyRun: Object.keys(run).length - sharedIds.length, onlyDrawing: Object.keys(drawing).length - sharedIds.length };
+  return {
+    values,
+    onlyRun: Object.keys(runGraph).length - sharedIds.length,
+    onlyDrawing: Object.keys(drawingGraph).length - sharedIds.length,
+  };
 }
 
 function formatValue(value: unknown): string {

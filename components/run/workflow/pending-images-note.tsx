@@ -5,7 +5,7 @@ import { createThumbnailUrl } from "@/lib/browser/urls";
 import { createFormBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile, type PendingImage, type PendingImages } from "./opened-workflow";
 
-const MAX_SHOWN = 8;
+const MAX_PICTURES_SHOWN = 8;
 
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
@@ -30,7 +30,7 @@ export function PendingImagesNote({
   onDismiss,
 }: PendingImagesNoteProps) {
   const t = useTranslations("run.pendingImages");
-  const [first] = pictures;
+  const [firstPicture] = pictures;
   const isMultiple = pictures.length > 1;
   const messageKey = inputs === undefined ? "open" : inputs.length === 0 ? "noInput" : isMultiple ? "many" : "one";
   return (
@@ -40,7 +40,7 @@ export function PendingImagesNote({
     >
       <div className="flex flex-wrap items-center gap-2.5">
         <ul className="flex flex-wrap gap-1.5">
-          {pictures.slice(0, MAX_SHOWN).map(({ id, name }) => (
+          {pictures.slice(0, MAX_PICTURES_SHOWN).map(({ id, name }) => (
             <li key={id}>
               <Picture
                 src={createThumbnailUrl({ asset: id, edge: 128, connection })}
@@ -53,7 +53,9 @@ export function PendingImagesNote({
           ))}
         </ul>
         <div className="min-w-0 flex-1 basis-56">
-          <p className="truncate font-semibold">{isMultiple || !first ? t("title", { count: pictures.length }) : first.name}</p>
+          <p className="truncate font-semibold">
+            {isMultiple || !firstPicture ? t("title", { count: pictures.length }) : firstPicture.name}
+          </p>
           <p className="text-ink-2">
             {t(messageKey)}
             {missing > 0 ? ` ${t("lost", { count: missing })}` : null}
@@ -68,10 +70,10 @@ export function PendingImagesNote({
           {t("elsewhere")}
         </Button>
       ) : null}
-      {inputs && inputs.length > 0 && first ? (
+      {inputs && inputs.length > 0 && firstPicture ? (
         <div className="flex flex-wrap gap-2">
           {inputs.map((input) => (
-            <Button key={`${input.nodeId}/${input.name}`} onClick={() => (isMultiple ? onCopies?.(input) : onUse?.(input, first))}>
+            <Button key={`${input.nodeId}/${input.name}`} onClick={() => (isMultiple ? onCopies?.(input) : onUse?.(input, firstPicture))}>
               {t(isMultiple ? "copiesOf" : "useAs", { count: pictures.length, input: input.name, id: input.nodeId, title: input.title })}
             </Button>
           ))}
@@ -91,7 +93,7 @@ export function listPictureInputs(form: readonly FormNode[]): PictureInput[] {
   );
 }
 
-/** Works without the service's node list: common nodes are recognized by class. */
+/** Works without the service's node list: common nodes are recognised by class. */
 export function findPictureInputs({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
   return listPictureInputs(createFormBuilder(graph, order)(graph));
 }

@@ -35,22 +35,22 @@ export async function openRunSource(
   if ("job" in source) return openJob(source, api);
   if ("carrier" in source) return openCarrier(source.carrier, api);
   if ("app" in source) return openApp(source.app, api);
-  return "file" in source ? openStored(source.file, api) : openSample(source.sample, api);
+  return "file" in source ? openStoredFile(source.file, api) : openSample(source.sample, api);
 }
 
-/** Requests one after another, as a service may refuse a hundred requests at once. */
+/** Requests one asset after another, since a service may refuse a hundred requests at once. */
 export async function loadAssets(ids: readonly string[], { readAsset }: WorkflowApi): Promise<Result<PendingImages, Refusal>> {
   const pictures: PendingImage[] = [];
   let failure: Failure | undefined;
   for (const id of ids) {
-    const asset = await readAsset(id);
-    if (!asset.ok) {
-      failure = asset.failure;
+    const assetResult = await readAsset(id);
+    if (!assetResult.ok) {
+      failure = assetResult.failure;
       // Skips a deleted asset. Any other failure would affect the remaining ones too.
       if (failure.status !== 404) break;
       continue;
     }
-    const view = toAssetView(asset.value);
+    const view = toAssetView(assetResult.value);
     if (view.kind === "image") pictures.push({ id, value: toAssetValue(view), name: view.name });
   }
   if (pictures.length > 0) return ok({ pictures, missing: ids.length - pictures.length });
@@ -60,16 +60,17 @@ export async function loadAssets(ids: readonly string[], { readAsset }: Workflow
 
 async function openJob({ job: id, without }: Extract<RunSource, { job: string }>, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: Refusal["reason"]) => failed({ fileName: toShortId(id), reason });
-  const job = await api.readJob(id);
-  if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
-  if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
+  const jobResult = await api.readJob(id);
+  if (!jobResult.ok)
+    return refuse(jobResult.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: jobResult.failure });
+  if (!jobResult.value.workflow) return refuse({ code: "job_without_workflow" });
   // The job has the name, and its workflow id groups the new run with the older ones.
-  const result = await openAnyWorkflow(writeExactJson(job.value.workflow), api, undefined, {
-    name: getWorkflowName(job.value),
-    workflowId: job.value.workflow_id,
+  const result = await openAnyWorkflow(writeExactJson(jobResult.value.workflow), api, undefined, {
+    name: getWorkflowName(jobResult.value),
+    workflowId: jobResult.value.workflow_id,
     fromJob: id,
-    errors: toNodeErrors(toJobView(job.value)),
-    ...(without && { leavesOut: findWorkflowSecrets(job.value.workflow) }),
+    errors: toNodeErrors(toJobView(jobResult.value)),
+    ...(without && { leavesOut: findWorkflowSecrets(jobResult.value.workflow) }),
   });
   return result.ok ? result : refuse(result.failure.reason);
 }
@@ -85,9 +86,9 @@ function toNodeErrors({ id, error }: JobView): OpenedFile["errors"] {
 }
 
 async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
-  const app = await api.readApp(id);
-  if (!app.ok) return failed({ reason: { code: "unread", failure: app.failure } });
-  const { title, graph, editor } = app.value;
+  const appResult = await api.readApp(id);
+  if (!appResult.ok) return failed({ reason: { code: "unread", failure: appResult.failure } });
+  const { title, graph, editor } = appResult.value;
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const result = await openAnyWorkflow(writeExactJson(workflow), api, undefined, { name: title });
   if (!result.ok) return result;
@@ -99,31 +100,33 @@ async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile,
 async function openSample(name: SampleName, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const fileName = `${name}.json`;
   const missingFailure = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
-  const text = await api.loadSample(name);
-  if (!text.ok) return missingFailure;
+  const textResult = await api.loadSample(name);
+  if (!textResult.ok) return missingFailure;
   const title = api.sampleTitle?.(name);
-  const workflowResult = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
+  const workflowResult = openWorkflow(textResult.value, title === undefined ? fileName : undefined, { name: title });
   if (!workflowResult.ok) return workflowResult;
   const getValue = api.shipsPictures ? getShippedName : (picture: string) => api.sendSamplePicture?.(picture);
   const result = await withSamplePictures(workflowResult.value, getValue);
   return result.ok ? result : missingFailure;
 }
 
-async function openStored(path: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+async function openStoredFile(path: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const fileName = path.slice(path.lastIndexOf("/") + 1);
-  const source = await api.readStored(path);
-  if (!source.ok) return toUnreadRefusal(source.failure, fileName);
-  const fileResult = await openFile(source.value, api, { name: fileName });
+  const sourceResult = await api.readStored(path);
+  if (!sourceResult.ok) return toUnreadRefusal(sourceResult.failure, fileName);
+  const fileResult = await openFile(sourceResult.value, api, { name: fileName });
   // Saving writes a graph, so only a graph file keeps its path: saving must not overwrite an editor file.
   return fileResult.ok && !fileResult.value.rawTexts && /\.json$/i.test(path) ? ok({ ...fileResult.value, storedPath: path }) : fileResult;
 }
 
 async function openCarrier(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
-  const asset = await api.readAsset(id);
-  if (!asset.ok) return toUnreadRefusal(asset.failure, toShortId(id));
-  const view = toAssetView(asset.value);
-  const source = await api.readFile(view);
-  return source.ok ? openFile(source.value, api, { name: view.name, type: view.mimeType }) : toUnreadRefusal(source.failure, view.name);
+  const assetResult = await api.readAsset(id);
+  if (!assetResult.ok) return toUnreadRefusal(assetResult.failure, toShortId(id));
+  const view = toAssetView(assetResult.value);
+  const sourceResult = await api.readFile(view);
+  return sourceResult.ok
+    ? openFile(sourceResult.value, api, { name: view.name, type: view.mimeType })
+    : toUnreadRefusal(sourceResult.failure, view.name);
 }
 
 function toUnreadRefusal(failure: Failure, fileName: string) {

@@ -14,7 +14,7 @@ import { findPictureInputs } from "./pending-images-note";
 import { openRunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 
-const MAX_SHOWN = 100;
+const MAX_FILES_SHOWN = 100;
 const MIN_FILES_FOR_SEARCH = 10;
 
 type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
@@ -52,13 +52,13 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
         {data && matchingFiles.length === 0 ? <p className="text-ink-2">{t(search.trim() === "" ? "none" : "noneFound")}</p> : null}
         {matchingFiles.length > 0 ? (
           <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-lg border border-line bg-surface">
-            {matchingFiles.slice(0, MAX_SHOWN).map((file) => (
+            {matchingFiles.slice(0, MAX_FILES_SHOWN).map((file) => (
               <StoredFileItem key={file.path} file={file} onOpen={onOpen} />
             ))}
           </ul>
         ) : null}
-        {matchingFiles.length > MAX_SHOWN ? (
-          <p className="mt-1.5 text-ink-2">{t("more", { count: matchingFiles.length - MAX_SHOWN })}</p>
+        {matchingFiles.length > MAX_FILES_SHOWN ? (
+          <p className="mt-1.5 text-ink-2">{t("more", { count: matchingFiles.length - MAX_FILES_SHOWN })}</p>
         ) : null}
       </div>
     </section>
@@ -83,7 +83,7 @@ function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFile
   );
 }
 
-/** Maximum number of job details to read, since each contains a whole graph. */
+/** Maximum number of job details to read, since each contains a full graph. */
 const MAX_JOBS_READ = 6;
 
 type RecentWorkflow = { jobId: string; file: OpenedFile };

@@ -43,8 +43,8 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
   return {
     shipsPictures,
     sendSamplePicture: async (name) => {
-      const blob = await readSample(name, (response) => response.blob());
-      return blob.ok ? sendWithoutProgress(new File([blob.value], name, { type: "image/png" }), sendPicture) : blob;
+      const blobResult = await readSample(name, (response) => response.blob());
+      return blobResult.ok ? sendWithoutProgress(new File([blobResult.value], name, { type: "image/png" }), sendPicture) : blobResult;
     },
     listRecentJobs: () => callApi(withQuery("/api/jobs", { limit: MAX_RECENT_JOBS, connection }), { cache: "no-store" }),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
@@ -55,10 +55,10 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     readFile: (asset) => openByteSource(createViewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
       const path = withQuery("/api/userdata", { dir: WORKFLOWS_FOLDER, recurse: true, connection });
-      const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
-      if (!files.ok) return files;
+      const result = await callApi<UserdataFile[]>(path, { cache: "no-store" });
+      if (!result.ok) return result;
       const getModifiedMs = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(addFolderPath(files.value, WORKFLOWS_FOLDER).sort((item, other) => getModifiedMs(other) - getModifiedMs(item)));
+      return ok(addFolderPath(result.value, WORKFLOWS_FOLDER).sort((file, otherFile) => getModifiedMs(otherFile) - getModifiedMs(file)));
     },
     readCatalogue: () => readCatalogue(connection),
   };

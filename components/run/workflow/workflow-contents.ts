@@ -12,8 +12,8 @@ import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
-// File names as written (`%date:yyyy-MM-dd%`), stored in the editor's extra data next to the filled-in graph, so that reopening a job or its
-// picture shows the placeholder. Inputs whose value has changed since are not touched. Entries are removed once read, so that they never
+// Stores file names as written (`%date:yyyy-MM-dd%`) in the editor's extra data, next to the filled-in graph. Reopening a job or its
+// picture then shows the placeholder. Inputs that have changed since are not touched. Entries are removed once read, so that they never
 // overwrite later edits.
 
 const EXTRA_KEY = "lightdesk";
@@ -53,7 +53,7 @@ function withField(object: JsonObject = {}, key: string, value: unknown): JsonOb
   return copySpellings(object, { ...object, [key]: value });
 }
 
-// A workflow without the keys and tokens in it.
+// Removes keys and tokens from a workflow.
 
 type WorkflowData = { graph: Graph; extraData?: JsonObject };
 
@@ -61,50 +61,50 @@ type WorkflowData = { graph: Graph; extraData?: JsonObject };
  * Removes keys and tokens: empties such inputs, removes key-like parts from longer texts, and drops fields of extra_data. If the text does not
  * look like a key, all of it is removed.
  */
-export function removeSecrets({ graph, extraData }: WorkflowData, secretPlaces: readonly SecretLocation[]): WorkflowData {
+export function removeSecrets({ graph, extraData }: WorkflowData, secretLocations: readonly SecretLocation[]): WorkflowData {
   let [remainingGraph, remainingExtra] = [graph, extraData];
-  for (const secretPlace of secretPlaces) {
-    if (secretPlace.kind === "input") {
-      const node = getOwn(remainingGraph, secretPlace.node_id);
-      const value = node && getOwn(node.inputs, secretPlace.input);
+  for (const location of secretLocations) {
+    if (location.kind === "input") {
+      const node = getOwn(remainingGraph, location.node_id);
+      const value = node && getOwn(node.inputs, location.input);
       if (!node || value === undefined) continue;
       remainingGraph = {
         ...remainingGraph,
-        [secretPlace.node_id]: {
+        [location.node_id]: {
           ...node,
-          inputs: copySpellings(node.inputs, { ...node.inputs, [secretPlace.input]: withoutSecret(secretPlace.input, value) }),
+          inputs: copySpellings(node.inputs, { ...node.inputs, [location.input]: withoutSecret(location.input, value) }),
         },
       };
-    } else if (secretPlace.kind === "extra" && remainingExtra) remainingExtra = withoutPath(remainingExtra, secretPlace.path);
+    } else if (location.kind === "extra" && remainingExtra) remainingExtra = withoutPath(remainingExtra, location.path);
   }
   return { graph: remainingGraph, ...(remainingExtra && { extraData: remainingExtra }) };
 }
 
 function withoutSecret(name: string, value: unknown): unknown {
-  const { [name]: masked } = maskSecrets({ [name]: value });
-  return isMasked(masked) ? removeMasks(masked) : "";
+  const { [name]: maskedValue } = maskSecrets({ [name]: value });
+  return isMasked(maskedValue) ? removeMasks(maskedValue) : "";
 }
 
 /** Empties masked texts instead of removing them, since positions in lists matter. */
-function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
-  const inner = getOwn(value, name);
-  if (inner === undefined) return value;
-  if (rest.length > 0 && isObject(inner)) return copySpellings(value, { ...value, [name]: withoutPath(inner, rest) });
-  const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return copySpellings(value, { ...value, [name]: removeMasks(masked) });
+function withoutPath(value: JsonObject, [name = "", ...childPath]: readonly string[]): JsonObject {
+  const field = getOwn(value, name);
+  if (field === undefined) return value;
+  if (childPath.length > 0 && isObject(field)) return copySpellings(value, { ...value, [name]: withoutPath(field, childPath) });
+  const maskedField = typeof field === "string" ? undefined : maskSecrets(field);
+  if (isMasked(maskedField)) return copySpellings(value, { ...value, [name]: removeMasks(maskedField) });
   const { [name]: _, ...otherFields } = value;
   return copySpellings(value, otherFields);
 }
 
 /** `sentGraph` is dropped, since the workflow differs from the submission. */
-export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretLocation[]): OpenWorkflow {
-  const remaining = removeSecrets({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
+export function withoutSecrets(openWorkflow: OpenWorkflow, secretLocations: readonly SecretLocation[]): OpenWorkflow {
+  const cleanedWorkflow = removeSecrets({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretLocations);
   const extra = parseExtraData(openWorkflow.advanced?.extra ?? "");
-  const writtenFields = extra.ok ? removeSecrets({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
+  const writtenFields = extra.ok ? removeSecrets({ graph: {}, extraData: extra.value }, secretLocations).extraData : undefined;
   const hasFields = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
   const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: hasFields ? writeExactJson(writtenFields, 2) : "" }) };
-  const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
-  return { ...openWorkflow, ...remaining, advanced, isEdited, removedSecrets: secretPlaces, sentGraph: undefined };
+  const isEdited = openWorkflow.isEdited || cleanedWorkflow.graph !== openWorkflow.graph;
+  return { ...openWorkflow, ...cleanedWorkflow, advanced, isEdited, removedSecrets: secretLocations, sentGraph: undefined };
 }
 
 // User-written extra_data, merged over the workflow's own. Never stored, since it may contain keys.
@@ -134,11 +134,11 @@ function mergeFields(base: JsonObject, overrides: JsonObject): JsonObject {
   return copySpellings(base, copySpellings(overrides, { ...base, ...overrides }));
 }
 
-/** Without this, another workflow's drawing would be sent with every run. */
+/** Removes the drawing of another workflow, which would be sent with every run. */
 export function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
   const info = asObject(extraData?.extra_pnginfo) ?? {};
-  const { workflow: _other, ...rest } = info;
-  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: copySpellings(info, rest) });
+  const { workflow: _drawing, ...otherInfo } = info;
+  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: copySpellings(info, otherInfo) });
 }
 
 export function countDrawnNodes(drawing: JsonObject | undefined): number {

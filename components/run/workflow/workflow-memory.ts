@@ -20,9 +20,9 @@ type Entry = readonly [id: string, memory: WorkflowMemory];
 const inputsReader = withFallback(list(anyText, MAX_INPUTS), []);
 const memoryReader = object({ pinned: inputsReader, randomised: inputsReader });
 const entryReader: Reader<Entry> = (storedValue) => {
-  const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const storedMemory = memoryReader(stored);
-  return typeof id === "string" && storedMemory ? [id, storedMemory] : undefined;
+  const [id, storedMemory]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
+  const memory = memoryReader(storedMemory);
+  return typeof id === "string" && memory ? [id, memory] : undefined;
 };
 const storedWorkflows = createPersistedValue("lightdesk.run.workflows", withFallback(list(entryReader), []));
 
@@ -42,7 +42,7 @@ export function storeMemory(workflowId: string, memory: WorkflowMemory): void {
 }
 
 function toggleItem(list: readonly string[], item: string): string[] {
-  return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MAX_INPUTS);
+  return list.includes(item) ? list.filter((listItem) => listItem !== item) : [...list, item].slice(-MAX_INPUTS);
 }
 
 export type InputSettings = {
@@ -62,9 +62,9 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
   const toggle = useCallback<InputSettings["toggle"]>(
     (setting, nodeId, name) => {
       const storedMemory = readMemory(workflowId);
-      const next = { ...storedMemory, ...memory, [setting]: toggleItem(memory[setting], toInputKey(nodeId, name)) };
-      storeMemory(workflowId, next);
-      setChangedMemory({ workflowId, memory: next });
+      const nextMemory = { ...storedMemory, ...memory, [setting]: toggleItem(memory[setting], toInputKey(nodeId, name)) };
+      storeMemory(workflowId, nextMemory);
+      setChangedMemory({ workflowId, memory: nextMemory });
     },
     [memory, workflowId],
   );
@@ -144,7 +144,7 @@ export function storeDraft(storage: BrowserStorage, memberId: string, openWorkfl
     ownNames: ownNames ?? {},
   };
   const draftStorage = getDraftStorage(storage);
-  // The other format contains the whole file again, so a draft that is too large is stored without it.
+  // The other format contains the full file again, so a draft that is too large is stored without it.
   if ((both && draftStorage.set({ ...newDraft, both })) || draftStorage.set(newDraft)) return true;
   deleteDraft(storage);
   return false;

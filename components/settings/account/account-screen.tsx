@@ -35,8 +35,8 @@ const themes = ["system", "light", "dark"] as const;
 /** Display settings, which are stored only in this browser. */
 function AppearanceCard() {
   const t = useTranslations("settings.profile");
-  const theme = useTranslations("frame.theme");
-  const language = useTranslations("frame.language");
+  const themeTexts = useTranslations("frame.theme");
+  const languageTexts = useTranslations("frame.language");
   const { theme: selectedTheme, setTheme } = useTheme();
   const isHydrated = useHydrated();
   return (
@@ -44,12 +44,12 @@ function AppearanceCard() {
       <div className="flex flex-wrap gap-x-6 gap-y-3.5">
         <div className="flex flex-col gap-1">
           <span aria-hidden="true" className="font-medium">
-            {language("label")}
+            {languageTexts("label")}
           </span>
           <LanguageSwitch />
         </div>
         <SelectField label={t("theme")} value={isHydrated ? selectedTheme : "system"} onChange={({ target }) => setTheme(target.value)}>
-          <Options of={themes.map((name) => [name, theme(name)])} />
+          <Options of={themes.map((name) => [name, themeTexts(name)])} />
         </SelectField>
         <SelectField
           label={t("zone")}
@@ -80,10 +80,10 @@ function AppearanceCard() {
 function NotificationsField() {
   const t = useTranslations("settings.profile");
   const isHydrated = useHydrated();
-  const selectedNotices = useSyncExternalStore(notificationChoice.subscribe, notificationChoice.get, () => undefined) ?? "off";
+  const selectedChoice = useSyncExternalStore(notificationChoice.subscribe, notificationChoice.get, () => undefined) ?? "off";
   if (!isHydrated || typeof Notification === "undefined") return null;
-  const isBlocked = selectedNotices !== "off" && Notification.permission === "denied";
-  const selectNotices = async (choice: NotificationChoice) => {
+  const isBlocked = selectedChoice !== "off" && Notification.permission === "denied";
+  const selectChoice = async (choice: NotificationChoice) => {
     if (choice !== "off" && Notification.permission === "default") await Notification.requestPermission();
     notificationChoice.set(choice);
   };
@@ -91,8 +91,8 @@ function NotificationsField() {
     <SelectField
       label={t("notices")}
       error={isBlocked ? t("noticesBlocked") : undefined}
-      value={selectedNotices}
-      onChange={({ target }) => void selectNotices(notificationChoices.find((choice) => choice === target.value))}
+      value={selectedChoice}
+      onChange={({ target }) => void selectChoice(notificationChoices.find((choice) => choice === target.value))}
     >
       <Options of={notificationChoices.map((choice) => [choice, t(`notice.${choice}`)])} />
     </SelectField>
@@ -157,7 +157,7 @@ function NameForm({ name }: { name: string }) {
   return (
     <AccountForm
       title={t("you")}
-      submit={t("save")}
+      submitLabel={t("save")}
       {...state}
       onSubmit={(data) => void updateAccount({ name: getFieldText(data, "name") }, () => showToast({ tone: "ok", text: t("saved") }))}
     >
@@ -182,7 +182,7 @@ function EmailForm({ email }: { email: string }) {
   return (
     <AccountForm
       title={t("sign")}
-      submit={t("changeEmail")}
+      submitLabel={t("changeEmail")}
       {...state}
       onSubmit={(data, form) => {
         const newEmail = getFieldText(data, "email").trim().toLowerCase();
@@ -227,7 +227,7 @@ function PasswordForm({ email }: { email: string }) {
   return (
     <AccountForm
       title={t("password")}
-      submit={t("changePassword")}
+      submitLabel={t("changePassword")}
       {...state}
       onSubmit={(data, form) => {
         const password = getFieldText(data, "password");
@@ -254,14 +254,14 @@ function PasswordForm({ email }: { email: string }) {
 
 type AccountFormProps = {
   title: string;
-  submit: string;
+  submitLabel: string;
   isBusy: boolean;
   failure?: ApiFailure;
   onSubmit: (data: FormData, form: HTMLFormElement) => void;
   children: ReactNode;
 };
 
-function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: AccountFormProps) {
+function AccountForm({ title, submitLabel, isBusy, failure, onSubmit, children }: AccountFormProps) {
   const t = useTranslations("settings.profile");
   function handleSubmit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -274,7 +274,7 @@ function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: Acc
         {children}
         <div>
           <Button type="submit" busy={isBusy}>
-            {isBusy ? t("saving") : submit}
+            {isBusy ? t("saving") : submitLabel}
           </Button>
         </div>
       </form>

@@ -92,7 +92,7 @@ function useSignInMethods() {
   };
 }
 
-const ALL_OTHERS = "others";
+const ALL_OTHER_SESSIONS = "others";
 
 export function SessionsCard({ name, sessions }: { name: string; sessions: readonly SessionView[] }) {
   const t = useTranslations("settings.profile");
@@ -101,9 +101,9 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
   const { busyWith, failure, send } = useRequests<string>();
   async function endSession(sessionId: string) {
     setDialogOpen(false);
-    const pathSuffix = sessionId === ALL_OTHERS ? "" : `/${encodeURIComponent(sessionId)}`;
+    const pathSuffix = sessionId === ALL_OTHER_SESSIONS ? "" : `/${encodeURIComponent(sessionId)}`;
     const result = await send(sessionId, callApi(`/api/console/account/sessions${pathSuffix}`, { method: "DELETE" }));
-    if (result.ok) showToast({ tone: "ok", text: t(sessionId === ALL_OTHERS ? "session.othersEnded" : "session.ended") });
+    if (result.ok) showToast({ tone: "ok", text: t(sessionId === ALL_OTHER_SESSIONS ? "session.othersEnded" : "session.ended") });
     router.refresh();
   }
   return (
@@ -116,14 +116,14 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
         ))}
       </ul>
       {sessions.length > 1 ? (
-        <Button tone="danger" busy={busyWith === ALL_OTHERS} onClick={() => setDialogOpen(true)}>
+        <Button tone="danger" busy={busyWith === ALL_OTHER_SESSIONS} onClick={() => setDialogOpen(true)}>
           {t("endSessions")}
         </Button>
       ) : null}
       <RemovalDialog
         item={isDialogOpen ? { name } : undefined}
         title={t("endTitle")}
-        onRemove={() => void endSession(ALL_OTHERS)}
+        onRemove={() => void endSession(ALL_OTHER_SESSIONS)}
         onClose={() => setDialogOpen(false)}
       >
         {t("endText")}

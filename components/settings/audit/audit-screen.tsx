@@ -80,8 +80,8 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const t = useTranslations("settings.audit");
   const { getActionText } = useActionMessages();
   const router = useRouter();
-  const loadedChoices = use(choices);
-  const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };
+  const choicesResult = use(choices);
+  const { members, actions } = choicesResult.ok ? choicesResult.value : { members: [], actions: [] };
   // Changing a filter restarts at the newest entry.
   const applyFilter = (change: Partial<AuditView>) => router.push(getAuditHref({ ...view, before: undefined, upTo: undefined, ...change }));
   const isFiltered = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);

@@ -63,11 +63,11 @@ function parseFacts({ action, outcome = "", connection }: AuditItem): AuditFact[
   });
 }
 
-/** Returns the text to show. `short` is the beginning of the id, shown next to a name. */
-function getTargetText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
+/** Returns the text to show. `shortId` is the beginning of the id, shown next to a name. */
+function getTargetText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; shortId?: string } {
   if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: jobActions.has(action) ? formatNamelessWorkflow(id) : id };
-  return { text: name, ...((jobActions.has(action) || assetActions.has(action)) && { short: toShortId(id) }) };
+  return { text: name, ...((jobActions.has(action) || assetActions.has(action)) && { shortId: toShortId(id) }) };
 }
 
 /** Returns the URL of the changed object's page. Undefined if the object was deleted. */
@@ -138,9 +138,9 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const common = useTranslations("common");
   const { getActionText, getAttemptText } = useActionMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const viaPrefix = viaPrefixes.find(([start]) => via?.startsWith(start));
+  const viaPrefix = viaPrefixes.find(([prefix]) => via?.startsWith(prefix));
   const viaName = viaPrefix && via?.slice(viaPrefix[0].length);
-  const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
+  const hasManyTargets = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const item = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = parseFacts(entry);
   const isRepeated = facts?.some(({ value }) => value === item?.id) ?? false;
@@ -159,8 +159,8 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
-        {isMany ? <TargetList entry={entry} parts={parts} /> : null}
-        {!isMany && item && !isRepeated ? (
+        {hasManyTargets ? <TargetList entry={entry} parts={parts} /> : null}
+        {!hasManyTargets && item && !isRepeated ? (
           <span className="block truncate text-sm text-ink-3" title={item.id}>
             <TargetName entry={entry} part={item} />
           </span>
@@ -187,11 +187,11 @@ function TargetList({ entry, parts }: { entry: AuditItem; parts: readonly AuditP
       </summary>
       <ul className="max-h-60 overflow-y-auto py-1">
         {parts.map((part, index) => {
-          const { short } = getTargetText(entry, part);
+          const { shortId } = getTargetText(entry, part);
           return (
             <li key={index} title={part.id} className="truncate">
               <TargetName entry={entry} part={part} />
-              {short === undefined ? null : <span className="ml-1.5 font-mono text-xs">{short}</span>}
+              {shortId === undefined ? null : <span className="ml-1.5 font-mono text-xs">{shortId}</span>}
               {part.isRefused && entry.refused ? <span className="ml-1.5 text-bad">{t("refused")}</span> : null}
             </li>
           );
@@ -214,6 +214,7 @@ const fixedNotes = {
   "of the team": "ofTeam",
   personal: "personal",
   "the same submission again: nothing was sent": "again",
+  "the same run again: nothing was sent": "again",
 } as const;
 /** The result of a runner address check, and the commands sent to a runner. */
 const runnerNotes = ["fine", ...runnerProblems, ...settableRunnerStates] as const;
@@ -222,21 +223,21 @@ const accountFields = ["name", "email", "password"] as const;
 /** Translates the log's notes. Unknown notes are shown as they are. */
 function useAuditNote(): (note: string) => string {
   const t = useTranslations("settings.audit.note");
-  const frame = useTranslations("frame");
+  const frameTexts = useTranslations("frame");
   const toRole = (text: string | undefined) => roles.find((role) => role === text);
   return (note) => {
-    const [, keyword, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
-    const check = checkOutcomes.find((outcome) => outcome === keyword);
-    if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
+    const [, keyword, unsavedSuffix] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
+    const checkOutcome = checkOutcomes.find((outcome) => outcome === keyword);
+    if (checkOutcome) return t(unsavedSuffix ? "notSaved" : "checked", { state: frameTexts(`connection.${checkOutcome}`) });
     const runner = runnerNotes.find((runnerNote) => runnerNote === keyword);
-    if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
+    if (runner) return unsavedSuffix ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
     if (isFixedNote(note)) return t(fixedNotes[note]);
     const role = toRole(note);
-    if (role) return frame(`member.role.${role}`);
+    if (role) return frameTexts(`member.role.${role}`);
     const [, count] = /^(\d+) assets$/.exec(note) ?? [];
     if (count !== undefined) return t("assets", { count: Number(count) });
-    const changedFields = note.split(", ").map((part) => accountFields.find((accountPart) => accountPart === part));
-    if (changedFields.every((part) => part !== undefined)) return changedFields.map((part) => t(`account.${part}`)).join(", ");
+    const changedFields = note.split(", ").map((fieldName) => accountFields.find((field) => field === fieldName));
+    if (changedFields.every((field) => field !== undefined)) return changedFields.map((field) => t(`account.${field}`)).join(", ");
     return note;
   };
 }
@@ -278,7 +279,7 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
   const errors = useTranslations("errors");
   const { status, code, outcome, change, requestId, refused } = entry;
   const translateNote = useAuditNote();
-  const changeText = useMemberChangeText();
+  const formatChange = useMemberChangeText();
   const thirdPersonCode = code && getOwn(thirdPersonCodes, code);
   const outcomeKey = status < 400 ? "done" : status < MIN_SERVER_ERROR_STATUS ? "refused" : "failed";
   return (
@@ -299,7 +300,7 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
           <Facts facts={facts} />
         </span>
       ) : change ? (
-        <span className="block text-sm break-words text-ink-3">{changeText(change)}</span>
+        <span className="block text-sm break-words text-ink-3">{formatChange(change)}</span>
       ) : outcome ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
           {translateNote(outcome)}

@@ -25,7 +25,7 @@ const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
 /** Closes once saved. Until then, the form keeps all input, including the key. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
-  const sharedHint = useId();
+  const sharedHintId = useId();
   const router = useRouter();
   const { busyWith, failure, field, send } = useResourceForm<(typeof fields)[number], "check" | "keep">(fields);
   const [sentKey, setSentKey] = useState(false);
@@ -50,7 +50,8 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
 
   // A new connection may have no key. The key is required only if the address has changed since it was stored.
   const isKeyMissing = field === "key" && !sentKey;
-  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isKeyMissing ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
+  const getFieldError = (name: (typeof fields)[number]) =>
+    field === name ? t(isKeyMissing ? "wrong.keyAgain" : `wrong.${name}`) : undefined;
   return (
     <ResourceForm
       title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}
@@ -83,7 +84,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     >
       <InputField
         label={t("name")}
-        error={fieldError("name")}
+        error={getFieldError("name")}
         // The button that opened the form is unmounted, so the first field gets the focus.
         name="name"
         required
@@ -97,7 +98,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           <InputField
             label={t("baseUrl")}
             hint={getHint(address, t)}
-            error={fieldError("baseUrl")}
+            error={getFieldError("baseUrl")}
             name="baseUrl"
             inputMode="url"
             autoCapitalize="none"
@@ -111,7 +112,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
           <InputField
             label={t("accountUrl")}
             hint={t("accountUrlHint")}
-            error={fieldError("accountUrl")}
+            error={getFieldError("accountUrl")}
             name="accountUrl"
             inputMode="url"
             autoCapitalize="none"
@@ -125,7 +126,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       <InputField
         label={t("key")}
         hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
-        error={fieldError("key")}
+        error={getFieldError("key")}
         name="key"
         type="password"
         autoComplete="off"
@@ -135,8 +136,8 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       />
       {connection ? null : canShare ? (
         <div>
-          <CheckField label={t("shared")} name="shared" defaultChecked aria-describedby={sharedHint} />
-          <p id={sharedHint} className="mt-1 text-sm text-ink-3">
+          <CheckField label={t("shared")} name="shared" defaultChecked aria-describedby={sharedHintId} />
+          <p id={sharedHintId} className="mt-1 text-sm text-ink-3">
             {t("sharedHint")}
           </p>
         </div>

@@ -118,7 +118,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       {team && viewers.openDialog ? <PersonalConnections connections={team.personal} onOpen={viewers.openDialog} /> : null}
 
       {viewers.dialog}
-      <RemovalDialog item={removalTarget} onRemove={(removed) => void remove(removed)} onClose={() => setRemovalTarget(undefined)}>
+      <RemovalDialog item={removalTarget} onRemove={(connection) => void remove(connection)} onClose={() => setRemovalTarget(undefined)}>
         {t("removeText")}
       </RemovalDialog>
     </SettingsPage>
@@ -133,7 +133,7 @@ function useConnectionActions() {
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
   const setCheck = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
 
-  async function call<T>(
+  async function sendAction<T>(
     connectionAction: ConnectionAction,
     id: string,
     method: "POST" | "DELETE",
@@ -153,14 +153,14 @@ function useConnectionActions() {
     checks,
     setCheck,
     run: async ({ id }: ConnectionView, action: "use" | "check") => {
-      const result = await call<{ check?: ConnectionCheck } | undefined>(action, id, "POST", getConnectionPath(id, action));
+      const result = await sendAction<{ check?: ConnectionCheck } | undefined>(action, id, "POST", getConnectionPath(id, action));
       if (result.ok && result.value?.check) setCheck(id, result.value.check);
       // Otherwise, a URL that selects another connection would keep showing that one.
       if (result.ok && action === "use") router.replace("/settings");
     },
-    revokeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", getViewerPath(id, memberId)),
+    revokeView: async ({ id }: ConnectionView, memberId: string) => sendAction("viewers", id, "DELETE", getViewerPath(id, memberId)),
     /** Returns true if the connection was removed. */
-    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call("remove", id, "DELETE", getConnectionPath(id))).ok,
+    remove: async ({ id }: ConnectionView): Promise<boolean> => (await sendAction("remove", id, "DELETE", getConnectionPath(id))).ok,
   };
 }
 

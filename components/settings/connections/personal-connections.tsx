@@ -21,7 +21,7 @@ type PersonalConnectionsProps = {
 /** Lists other members' connections for admins. Shows owners and viewers, but never names and URLs. */
 export function PersonalConnections({ connections, onOpen }: PersonalConnectionsProps) {
   const t = useTranslations("settings.jobViewers");
-  const settings = useTranslations("settings");
+  const settingsTexts = useTranslations("settings");
   const router = useRouter();
   const result = use(connections);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
@@ -47,7 +47,7 @@ export function PersonalConnections({ connections, onOpen }: PersonalConnections
             <Button
               size="small"
               aria-haspopup="dialog"
-              aria-label={settings("actOn", { act: t("open"), name: connection.ownerName })}
+              aria-label={settingsTexts("actOn", { act: t("open"), name: connection.ownerName })}
               onClick={() => onOpen(connection)}
             >
               {t("open")}
@@ -97,11 +97,11 @@ export function getViewerPath(connectionId: string, memberId: string): `/${strin
 function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewersDialogProps) {
   const t = useTranslations("settings.jobViewers");
   const formId = useId();
-  const loadedMembers = use(members);
+  const membersResult = use(members);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const { id, ownerId, ownerName, seenBy } = connection;
-  const otherMembers = loadedMembers.ok ? loadedMembers.value.filter((member) => member.id !== ownerId) : [];
+  const otherMembers = membersResult.ok ? membersResult.value.filter((member) => member.id !== ownerId) : [];
   const isViewer = (memberId: string) => seenBy.some((viewer) => viewer.memberId === memberId);
 
   async function save(event: FormEvent<HTMLFormElement>) {
@@ -140,9 +140,9 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
             <span className="truncate text-sm text-ink-3">{member.email}</span>
           </label>
         ))}
-        {otherMembers.length === 0 && loadedMembers.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
+        {otherMembers.length === 0 && membersResult.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
       </form>
-      {loadedMembers.ok ? null : <FailureMessage failure={loadedMembers.failure} className="mt-2" />}
+      {membersResult.ok ? null : <FailureMessage failure={membersResult.failure} className="mt-2" />}
       {failure ? <FailureMessage failure={failure} className="mt-2" /> : null}
     </ConfirmDialog>
   );

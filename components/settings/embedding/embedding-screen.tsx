@@ -88,7 +88,7 @@ function HostItem({
   ] as const;
   return (
     <ResourceItem
-      words="embedding"
+      messageNamespace="embedding"
       name={name}
       badge={<CopyableId id={id} />}
       actions={actions}
@@ -179,7 +179,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
   const [keyKind, setKeyKind] = useState<"secret" | "jwks">(host?.jwksUrl == null ? "secret" : "jwks");
   const [renewSecret, setRenewSecret] = useState<RenewSecret>();
   const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
+  const getFieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -209,7 +209,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
     >
       <InputField
         label={t("name")}
-        error={fieldError("name")}
+        error={getFieldError("name")}
         name="name"
         required
         autoFocus
@@ -220,7 +220,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       <TextareaField
         label={t("origins")}
         hint={t("originsHint")}
-        error={fieldError("origins")}
+        error={getFieldError("origins")}
         name="origins"
         required
         rows={3}
@@ -231,7 +231,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       <ChoiceField
         label={tEmbedding("connection")}
         hint={connection === "" ? undefined : t("connectionHint")}
-        error={fieldError("connection")}
+        error={getFieldError("connection")}
         value={connection}
         options={["", ...connections.map(({ id }) => id)]}
         onChoose={setConnection}
@@ -250,7 +250,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       <ChecksField
         label={t("pages")}
         hint={t("pagesHint")}
-        error={fieldError("pages")}
+        error={getFieldError("pages")}
         className="grid-cols-2 sm:grid-cols-4"
         options={embedPages}
         selected={pages}
@@ -266,7 +266,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
         <InputField
           label={t("jwksUrl")}
           hint={t("jwksHint")}
-          error={fieldError("jwksUrl")}
+          error={getFieldError("jwksUrl")}
           name="jwksUrl"
           type="url"
           required

@@ -1,4 +1,4 @@
-// Complete example servers for developers of host pages, with the host's settings. Each uses its language's standard library.
+// Example servers for developers of host pages, with the host's settings. They use only standard libraries, except Python with a key.
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -89,7 +89,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   /** Set while the confirmation is open. */
   const [pendingSwitch, setPendingSwitch] = useState<{ note: string }>();
 
-  async function call(init: CallInit) {
+  async function updateMode(init: CallInit) {
     const result = await send("switch", callApi("/api/console/read-only", init));
     // Refreshes, since the frame shows the mode and pages offer other actions.
     if (result.ok) router.refresh();
@@ -101,7 +101,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   function confirm() {
     const note = pendingSwitch?.note ?? "";
     setPendingSwitch(undefined);
-    void call({ method: "PUT", json: note === "" ? {} : { note } });
+    void updateMode({ method: "PUT", json: note === "" ? {} : { note } });
   }
 
   return (
@@ -110,7 +110,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
       {readOnly ? (
         <>
           <p className="max-w-[62ch] text-ink-2">{t.rich("on", { name: readOnly.by, time: () => <RelativeTime ms={readOnly.since} /> })}</p>
-          <Button tone="primary" busy={isBusy} onClick={() => void call({ method: "DELETE" })}>
+          <Button tone="primary" busy={isBusy} onClick={() => void updateMode({ method: "DELETE" })}>
             {isBusy ? t("ending") : t("end")}
           </Button>
         </>

@@ -33,7 +33,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
 
   async function submit(form: HTMLFormElement | null, action: FormAction) {
     if (!form?.reportValidity()) return;
-    const values = readForm(new FormData(form), isBuiltIn);
+    const values = parseRunnerForm(new FormData(form), isBuiltIn);
     if (action !== "keep") setCheck(undefined);
     setRefused(false);
     if (action === "check") {
@@ -51,7 +51,8 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   }
   const isAddressTaken = failure?.code === "CONFLICT";
   const field = isAddressTaken ? "address" : invalidField;
-  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isAddressTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
+  const getFieldError = (name: (typeof fields)[number]) =>
+    field === name ? t(isAddressTaken ? "wrong.taken" : `wrong.${name}`) : undefined;
   return (
     <ResourceForm
       title={runner ? t("changeTitle", { name: runner.label }) : t("addTitle")}
@@ -90,7 +91,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         <InputField
           label={tRunners("address")}
           hint={t("addressHint")}
-          error={fieldError("address")}
+          error={getFieldError("address")}
           name="address"
           inputMode="url"
           autoCapitalize="none"
@@ -105,7 +106,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       <InputField
         label={t("label")}
         hint={t("labelHint")}
-        error={fieldError("label")}
+        error={getFieldError("label")}
         name="label"
         autoFocus={isBuiltIn}
         required={runner !== undefined}
@@ -116,7 +117,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       <InputField
         label={tRunners("tags")}
         hint={t("tagsHint")}
-        error={fieldError("tags")}
+        error={getFieldError("tags")}
         name="tags"
         maxLength={1000}
         defaultValue={runner?.tags.join(", ")}
@@ -125,7 +126,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
         <InputField
           label={t("slots")}
           hint={t("slotsHint")}
-          error={fieldError("slots")}
+          error={getFieldError("slots")}
           name="slots"
           type="number"
           min={1}
@@ -140,7 +141,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
 }
 
 /** Omits fields that the built-in runner can't have. Without a label, the service names a runner after its host. */
-function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
+function parseRunnerForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
   const getText = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
   const label = getText("label");
   return {

@@ -110,9 +110,9 @@ function RunnerList({ canChange, runners }: { canChange: boolean; runners: Runne
       <RemovalDialog
         item={removalTarget && { ...removalTarget, name: removalTarget.label }}
         title={t("removeTitle", { name: removalTarget?.label ?? "" })}
-        onRemove={(removed) => {
+        onRemove={(runner) => {
           setRemovalTarget(undefined);
-          void actions.run(removed, "remove");
+          void actions.run(runner, "remove");
         }}
         onClose={() => setRemovalTarget(undefined)}
       >

@@ -124,7 +124,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         {(value) => t(value)}
       </ChoiceField>
       {operationChoice === "chosen" ? (
-        <OperationPicker operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} />
+        <OperationPicker operations={operations} selectedOperations={selectedOperations} onChange={setSelectedOperations} />
       ) : null}
       <ChoiceField
         label={t("expiry")}
@@ -142,11 +142,11 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
 
 type OperationPickerProps = {
   operations: TokenOperation[];
-  chosen: TokenOperation[];
+  selectedOperations: TokenOperation[];
   onChange: (tokenOperations: TokenOperation[]) => void;
 };
 
-function OperationPicker({ operations, chosen: selectedOperations, onChange }: OperationPickerProps) {
+function OperationPicker({ operations, selectedOperations, onChange }: OperationPickerProps) {
   const t = useTranslations("tokens");
   const id = useId();
   const [searchText, setSearchText] = useState("");

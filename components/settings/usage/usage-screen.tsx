@@ -39,12 +39,12 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
   const { from, to } = query;
   const timeRange: TimeRange = from === undefined && to === undefined ? query : { from, to };
   const toValues = (range: UsageQuery) => toSearchValues(usageParams, range);
-  const go = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
+  const changeRange = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
     router.push(withQuery("/settings/usage", toValues({ within, ...dates })));
   return (
     <SettingsPage current="usage" isWide>
       <div className="flex flex-wrap items-center gap-2">
-        <TimeFilter range={timeRange} spans={timeSpans} onChange={go} />
+        <TimeFilter range={timeRange} spans={timeSpans} onChange={changeRange} />
         <a
           href={apiPath(withQuery("/api/console/usage/export", toValues(query)))}
           download
@@ -90,7 +90,7 @@ const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
 /** Shows each member's connections with their sum. On narrow screens, the table scrolls inside its card. */
 function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
-  const members = groupByMember(rows);
+  const rowsByMember = groupByMember(rows);
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("table")}>
       <table className="w-full min-w-[560px] sm:min-w-[760px] border-collapse text-left">
@@ -108,10 +108,10 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
             ))}
           </tr>
         </thead>
-        {members.map((memberRows) => (
+        {rowsByMember.map((memberRows) => (
           <MemberRows key={`${memberRows[0]?.member.id} ${memberRows[0]?.member.token}`} rows={memberRows} />
         ))}
-        {members.length > 1 ? (
+        {rowsByMember.length > 1 ? (
           <tfoot>
             <tr className="font-semibold">
               <th scope="row" className="px-3.5 py-1.5 font-semibold">
@@ -128,12 +128,12 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
 }
 
 function groupByMember(rows: readonly UsageRow[]): UsageRow[][] {
-  const members = new Map<string, UsageRow[]>();
+  const rowsByKey = new Map<string, UsageRow[]>();
   for (const row of rows) {
     const key = `${row.member.id}\n${row.member.token ?? ""}`;
-    members.set(key, [...(members.get(key) ?? []), row]);
+    rowsByKey.set(key, [...(rowsByKey.get(key) ?? []), row]);
   }
-  return [...members.values()];
+  return [...rowsByKey.values()];
 }
 
 function MemberRows({ rows }: { rows: readonly UsageRow[] }) {

@@ -112,7 +112,7 @@ function WebhookItem({ webhook, connection, actions }: WebhookItemProps) {
   );
   return (
     <ResourceItem
-      words="webhooks"
+      messageNamespace="webhooks"
       name={name}
       badge={isEnabled ? null : <StatusBadge tone="off" label={t("paused")} />}
       actions={actions}
@@ -150,7 +150,7 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
   const [events, setEvents] = useState<WebhookView["events"]>(webhook?.events ?? ["job.completed", "job.failed"]);
   const [renewSecret, setRenewSecret] = useState<RenewWebhookSecret>();
   const { busyWith, failure, field: invalidField, send } = useResourceForm(fields);
-  const fieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
+  const getFieldError = (field: (typeof fields)[number]) => (invalidField === field ? t(`wrong.${field}`) : undefined);
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
@@ -182,7 +182,7 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
     >
       <InputField
         label={t("name")}
-        error={fieldError("name")}
+        error={getFieldError("name")}
         name="name"
         required
         autoFocus
@@ -193,7 +193,7 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
       {webhook ? null : (
         <ChoiceField
           label={tWebhooks("connection")}
-          error={fieldError("connection")}
+          error={getFieldError("connection")}
           value={connection}
           options={connections.map(({ id }) => id)}
           onChoose={setConnection}
@@ -207,7 +207,7 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
       <InputField
         label={t("url")}
         hint={webhook ? t("urlKept", { origin: webhook.origin }) : t("urlHint")}
-        error={fieldError("url")}
+        error={getFieldError("url")}
         name="url"
         type="url"
         required={!webhook}
@@ -217,7 +217,7 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
       <ChecksField
         label={tWebhooks("events")}
         hint={t("runnersHint")}
-        error={fieldError("events")}
+        error={getFieldError("events")}
         className="grid-cols-1 sm:grid-cols-2"
         options={webhookEvents}
         selected={events}

@@ -37,16 +37,16 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const [isBusy, setBusy] = useState(false);
   const { entries, isTruncated } = useMemo(() => parseUrlEntries(text), [text]);
   const { checks, retryCheck } = useUrlChecks(entries, connection);
-  const validAddresses = entries.filter(({ url, problem }) => {
+  const validEntries = entries.filter(({ url, problem }) => {
     const check = checks.get(url);
     return problem === undefined && check?.kind !== "refused" && !(check?.kind === "known" && check.facts.errors.length > 0);
   });
 
   async function startDownloads() {
-    const assetFields = parseDraft(draft);
-    if (!assetFields.ok) return setDraftErrors(assetFields.failure);
+    const fieldsResult = parseDraft(draft);
+    if (!fieldsResult.ok) return setDraftErrors(fieldsResult.failure);
     setBusy(true);
-    const { tags, metadata, previewId } = assetFields.value;
+    const { tags, metadata, previewId } = fieldsResult.value;
     const options = {
       tags,
       ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }),
@@ -54,27 +54,27 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     };
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACTION_HEADER]: createUuid() };
-    const count = { existing: 0, started: 0 };
+    const counts = { existing: 0, started: 0 };
     // One at a time. A refused URL doesn't stop the others.
-    for (const { url } of validAddresses) {
+    for (const { url } of validEntries) {
       const result = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
         headers,
         json: { source_url: url, ...options },
       });
       if (!result.ok) failures.set(url, result.failure);
-      else if (result.value.task_id !== undefined) count.started += 1;
+      else if (result.value.task_id !== undefined) counts.started += 1;
       else {
-        count.existing += 1;
+        counts.existing += 1;
         if (result.value.id) notifyStoredAssets();
       }
     }
     setBusy(false);
-    if (count.existing > 0) showToast({ tone: "ok", text: t("already", { count: count.existing }) });
-    if (count.started > 0) onStarted();
+    if (counts.existing > 0) showToast({ tone: "ok", text: t("already", { count: counts.existing }) });
+    if (counts.started > 0) onStarted();
     setRefusals(failures);
     // Refused and unrequested URLs remain in the field.
-    const addedUrls = new Set(validAddresses.map(({ url }) => url).filter((url) => !failures.has(url)));
+    const addedUrls = new Set(validEntries.map(({ url }) => url).filter((url) => !failures.has(url)));
     const remainingEntries = entries.filter(({ url }) => !addedUrls.has(url));
     if (remainingEntries.length === 0) return onClose();
     onText(remainingEntries.map(({ url }) => url).join("\n"));
@@ -92,7 +92,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
         className="flex flex-col gap-3 text-ink"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy && validAddresses.length > 0) void startDownloads();
+          if (!isBusy && validEntries.length > 0) void startDownloads();
         }}
       >
         <TextareaField
@@ -120,8 +120,8 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           onClose={onClose}
           cancelLabel={t("close")}
           busy={isBusy}
-          disabled={validAddresses.length === 0}
-          label={isBusy ? t("going") : t("go", { count: validAddresses.length })}
+          disabled={validEntries.length === 0}
+          label={isBusy ? t("going") : t("go", { count: validEntries.length })}
         />
       </form>
     </Dialog>

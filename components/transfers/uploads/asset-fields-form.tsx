@@ -96,10 +96,10 @@ export type DraftErrors = Partial<Record<keyof AssetFieldsDraft, true>>;
 export type FolderUse = "none" | "tags" | "name";
 
 const DEFAULT_TAG = "input";
-const CONTROL_CHARACTER = /\p{Cc}/u;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CONTROL_CHARACTER_PATTERN = /\p{Cc}/u;
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The URL of an asset's page, or of the list with its panel. */
-const ASSET_URL = /\/assets(?:\/|\?(?:[^#]*&)?asset=)([0-9a-f-]+)(?=[?#&/]|$)/i;
+const ASSET_URL_PATTERN = /\/assets(?:\/|\?(?:[^#]*&)?asset=)([0-9a-f-]+)(?=[?#&/]|$)/i;
 
 export const DEFAULT_DRAFT: AssetFieldsDraft = { name: "", tags: DEFAULT_TAG, metadata: "", preview: "" };
 
@@ -111,12 +111,12 @@ export function toDraft({ name, tags, metadata, previewId }: AssetFields): Asset
 export function parseDraft({ name, tags: tagText, metadata: metadataText, preview }: AssetFieldsDraft): Result<AssetFields, DraftErrors> {
   const tags = parseTags(tagText);
   const metadata = metadataText.trim() === "" ? {} : parseJson(metadataText);
-  const previewId = ASSET_URL.exec(preview.trim())?.[1] ?? preview.trim();
+  const previewId = ASSET_URL_PATTERN.exec(preview.trim())?.[1] ?? preview.trim();
   const errors: DraftErrors = {
-    ...((name.length > 500 || CONTROL_CHARACTER.test(name)) && { name: true as const }),
-    ...(tags.some((tag) => tag.length > 200 || CONTROL_CHARACTER.test(tag)) && { tags: true as const }),
+    ...((name.length > 500 || CONTROL_CHARACTER_PATTERN.test(name)) && { name: true as const }),
+    ...(tags.some((tag) => tag.length > 200 || CONTROL_CHARACTER_PATTERN.test(tag)) && { tags: true as const }),
     ...((!isObject(metadata) || metadataText.length > 64 * 1024) && { metadata: true as const }),
-    ...(previewId !== "" && !UUID.test(previewId) && { preview: true as const }),
+    ...(previewId !== "" && !UUID_PATTERN.test(previewId) && { preview: true as const }),
   };
   if (Object.keys(errors).length > 0 || !isObject(metadata)) return failed(errors);
   return ok({ name: name.trim(), tags, metadata, ...(previewId !== "" && { previewId }) });
@@ -130,12 +130,15 @@ export function getFieldsForFile(sharedFields: AssetFields, path: string, folder
 }
 
 /** Adds the form's fields to the existing ones. Empty fields keep their values. */
-export function mergeFields(before: AssetFields, newFields: AssetFields): AssetFields {
+export function mergeFields(existingFields: AssetFields, newFields: AssetFields): AssetFields {
   return {
-    name: before.name,
-    tags: [...new Set([...before.tags, ...newFields.tags])],
-    metadata: copySpellings(before.metadata, copySpellings(newFields.metadata, { ...before.metadata, ...newFields.metadata })),
-    previewId: newFields.previewId ?? before.previewId,
+    name: existingFields.name,
+    tags: [...new Set([...existingFields.tags, ...newFields.tags])],
+    metadata: copySpellings(
+      existingFields.metadata,
+      copySpellings(newFields.metadata, { ...existingFields.metadata, ...newFields.metadata }),
+    ),
+    previewId: newFields.previewId ?? existingFields.previewId,
   };
 }
 
@@ -143,20 +146,20 @@ export type FieldChanges = { addedTags: string[]; removedTags: string[]; fields:
 /** A part that is written separately and can fail separately. */
 export type AssetFieldPart = "tags" | "name" | "metadata" | "preview";
 
-export function diffFields(before: AssetFields, after: AssetFields): FieldChanges | undefined {
-  const addedTags = after.tags.filter((tag) => !before.tags.includes(tag));
-  const removedTags = before.tags.filter((tag) => !after.tags.includes(tag));
+export function diffFields(storedFields: AssetFields, newFields: AssetFields): FieldChanges | undefined {
+  const addedTags = newFields.tags.filter((tag) => !storedFields.tags.includes(tag));
+  const removedTags = storedFields.tags.filter((tag) => !newFields.tags.includes(tag));
   const fields: JsonObject = {
-    ...(after.name !== before.name && after.name !== "" && { name: after.name }),
-    ...(writeExactJson(after.metadata) !== writeExactJson(before.metadata) && { user_metadata: after.metadata }),
-    ...(after.previewId !== before.previewId && { preview_id: after.previewId ?? null }),
+    ...(newFields.name !== storedFields.name && newFields.name !== "" && { name: newFields.name }),
+    ...(writeExactJson(newFields.metadata) !== writeExactJson(storedFields.metadata) && { user_metadata: newFields.metadata }),
+    ...(newFields.previewId !== storedFields.previewId && { preview_id: newFields.previewId ?? null }),
   };
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
 }
 
 /** Returns the stored fields after all parts except `failedParts` were written. */
-export function getWrittenFields(failedParts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
-  const getSource = (part: AssetFieldPart) => (failedParts.includes(part) ? before : after);
+export function getWrittenFields(failedParts: readonly AssetFieldPart[], storedFields: AssetFields, newFields: AssetFields): AssetFields {
+  const getSource = (part: AssetFieldPart) => (failedParts.includes(part) ? storedFields : newFields);
   return {
     name: getSource("name").name,
     tags: getSource("tags").tags,

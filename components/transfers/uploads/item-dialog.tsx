@@ -85,13 +85,13 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
 /** Adds the entered values to the fields of all listed files. */
 export function EditAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
-  const [first] = items;
+  const [firstItem] = items;
   const keys = new Set(items.map(({ key }) => key));
   return (
     <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={dialogClass}>
       <p className="mb-3">{t("all")}</p>
       <FieldsForm
-        connection={first?.connection}
+        connection={firstItem?.connection}
         initialDraft={{ ...DEFAULT_DRAFT, tags: "" }}
         label={t("save")}
         onSave={(newFields) => tabUploads.updateFields(keys, ({ assetFields }) => mergeFields(assetFields, newFields))}
@@ -119,9 +119,9 @@ function FieldsForm({ connection, initialDraft, label, hasNameField, isStored, o
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const assetFields = parseDraft(draft);
-        if (!assetFields.ok) return setDraftErrors(assetFields.failure);
-        onSave(assetFields.value);
+        const fieldsResult = parseDraft(draft);
+        if (!fieldsResult.ok) return setDraftErrors(fieldsResult.failure);
+        onSave(fieldsResult.value);
         onClose();
       }}
     >

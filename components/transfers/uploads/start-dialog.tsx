@@ -62,10 +62,10 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
 
   function startUploads() {
     // A name applies only to a single file, but may have been typed before more files were dropped.
-    const assetFields = parseDraft(files.length === 1 ? draft : { ...draft, name: "" });
-    if (!assetFields.ok) return setDraftErrors(assetFields.failure);
+    const fieldsResult = parseDraft(files.length === 1 ? draft : { ...draft, name: "" });
+    if (!fieldsResult.ok) return setDraftErrors(fieldsResult.failure);
     uploadPreferences.set(shouldSkipDialog ? { ask: false, tags: draft.tags } : DEFAULT_UPLOAD_PREFERENCES);
-    onStart(files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(assetFields.value, path, selectedUse) })));
+    onStart(files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fieldsResult.value, path, selectedUse) })));
   }
 
   return (
@@ -149,13 +149,13 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
 
   async function createAsset() {
     const hash = parseHash(text);
-    const assetFields = parseDraft(draft);
-    const hasNoTags = assetFields.ok && assetFields.value.tags.length === 0;
-    setErrors({ ...(!assetFields.ok && assetFields.failure), ...(!hash && { hash: true }), ...(hasNoTags && { noTags: true }) });
-    if (!hash || !assetFields.ok || hasNoTags) return;
+    const fieldsResult = parseDraft(draft);
+    const hasNoTags = fieldsResult.ok && fieldsResult.value.tags.length === 0;
+    setErrors({ ...(!fieldsResult.ok && fieldsResult.failure), ...(!hash && { hash: true }), ...(hasNoTags && { noTags: true }) });
+    if (!hash || !fieldsResult.ok || hasNoTags) return;
     setBusy(true);
     setOutcome({});
-    const { name, tags, metadata, previewId } = assetFields.value;
+    const { name, tags, metadata, previewId } = fieldsResult.value;
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
     const result = await createAssetFromHash<StoredAsset>(body, { connection });
     const asset = result.ok && result.value.kind === "made" ? result.value.asset : undefined;
@@ -168,11 +168,11 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
         : result;
     setBusy(false);
     if (asset) notifyStoredAssets();
-    const notCreated = result.ok && result.value.kind !== "made" ? result.value : undefined;
+    const problemOutcome = result.ok && result.value.kind !== "made" ? result.value : undefined;
     setOutcome({
       asset,
-      problem: notCreated?.kind,
-      failure: !saveResult.ok ? saveResult.failure : notCreated && "failure" in notCreated ? notCreated.failure : undefined,
+      problem: problemOutcome?.kind,
+      failure: !saveResult.ok ? saveResult.failure : problemOutcome && "failure" in problemOutcome ? problemOutcome.failure : undefined,
     });
   }
 

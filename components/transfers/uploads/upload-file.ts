@@ -34,7 +34,7 @@ export type UploadDependencies = {
   ) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
   send: (
     upload: { id?: string; file: File; assetFields: AssetFields },
-    sending: RequestOptions & { onProgress: (share: number) => void },
+    sendOptions: RequestOptions & { onProgress: (share: number) => void },
   ) => AssetResult;
   /** Returns undefined if the file is not an image or was not checked. */
   isReadablePicture: (file: File) => Promise<boolean | undefined>;
@@ -52,7 +52,7 @@ export type UploadConditions = {
 
 type UploadReporter = {
   status: (status: UploadStatus) => void;
-  updateItem: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "skipHashReason">>) => void;
+  updateItem: (facts: Partial<Pick<UploadItem, "hash" | "hashCheckpoint" | "mayBeStored" | "skipHashReason">>) => void;
 };
 
 type UploadContext = {
@@ -88,17 +88,17 @@ export async function uploadFile(
 
   const skipHashReason = findSkipHashReason(item, conditions);
   if (skipHashReason === undefined && hash === undefined) {
-    const hashed = await hashFile((share) => report.status({ kind: "hashing", share }));
-    if (hashed === "unreadable") return { kind: "failed", failure: unreadableFailure };
-    hash = hashed;
+    const hashResult = await hashFile((share) => report.status({ kind: "hashing", share }));
+    if (hashResult === "unreadable") return { kind: "failed", failure: unreadableFailure };
+    hash = hashResult;
   }
   if (skipHashReason === undefined && hash !== undefined) {
     if (isDuplicateInProgress(hash)) return { kind: "waiting", isDuplicate: true };
     report.status({ kind: "asking" });
-    const existing = await dependencies.createFromHash(hash, file, assetFields, createRequestOptions({ kind: "asking" }));
-    if (existing.ok && existing.value) return toDone(existing.value, 0, hash);
-    const reason = existing.ok ? undefined : toSkipHashReason(existing.failure);
-    if (!existing.ok && reason === undefined) return { kind: "failed", failure: existing.failure };
+    const existingResult = await dependencies.createFromHash(hash, file, assetFields, createRequestOptions({ kind: "asking" }));
+    if (existingResult.ok && existingResult.value) return toDoneStatus(existingResult.value, 0, hash);
+    const reason = existingResult.ok ? undefined : toSkipHashReason(existingResult.failure);
+    if (!existingResult.ok && reason === undefined) return { kind: "failed", failure: existingResult.failure };
     if (reason !== undefined) conditions.service.fromHashProblem = reason;
     report.updateItem({ skipHashReason: reason });
   } else report.updateItem({ skipHashReason: skipHashReason ?? "not-hashed" });
@@ -106,15 +106,15 @@ export async function uploadFile(
 
   async function hashFile(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
     const startedAtMs = dependencies.nowMs();
-    const startOffset = item.hashedTo?.offset ?? 0;
+    const startOffset = item.hashCheckpoint?.offset ?? 0;
     const toShare = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
     onShare(toShare(startOffset));
-    const outcome = await dependencies.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(toShare(bytes)) });
-    if (outcome.kind === "stopped") report.updateItem({ hashedTo: outcome.at satisfies HashCheckpoint });
+    const outcome = await dependencies.hash(file, { from: item.hashCheckpoint, signal, onProgress: (bytes) => onShare(toShare(bytes)) });
+    if (outcome.kind === "stopped") report.updateItem({ hashCheckpoint: outcome.at satisfies HashCheckpoint });
     if (outcome.kind === "unreadable") return "unreadable";
     if (outcome.kind !== "hashed") return undefined;
     conditions.recordSpeed("hash", { bytes: file.size - startOffset, ms: dependencies.nowMs() - startedAtMs });
-    report.updateItem({ hash: outcome.hash, hashedTo: undefined });
+    report.updateItem({ hash: outcome.hash, hashCheckpoint: undefined });
     return outcome.hash;
   }
 
@@ -135,7 +135,7 @@ export async function uploadFile(
     isSent = true;
     if (hash === undefined) report.status({ kind: "checking", share: 0 });
     const localHash = await hashPromise;
-    return toDone(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
+    return toDoneStatus(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
   /** Looks up a file that may already be stored. Returns undefined if it isn't, or if the service can't look it up. */
@@ -143,9 +143,9 @@ export async function uploadFile(
     report.updateItem({ mayBeStored: true });
     if (signal.aborted || conditions.service.rejectsIds) return undefined;
     report.status({ kind: "checking", share: 1 });
-    const existing = await dependencies.findById(item.id, createRequestOptions({ kind: "checking", share: 1 }));
-    if (existing.ok) return toDone(existing.value, file.size, hash);
-    if (existing.failure.status === 404) report.updateItem({ mayBeStored: false });
+    const existingResult = await dependencies.findById(item.id, createRequestOptions({ kind: "checking", share: 1 }));
+    if (existingResult.ok) return toDoneStatus(existingResult.value, file.size, hash);
+    if (existingResult.failure.status === 404) report.updateItem({ mayBeStored: false });
     return undefined;
   }
 
@@ -153,20 +153,20 @@ export async function uploadFile(
     let share = 0;
     const onProgress = (newShare: number) => report.status({ kind: "sending", share: (share = newShare) });
     onProgress(0);
-    const sending = {
+    const sendOptions = {
       connection,
       action,
       signal,
       onProgress,
-      onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
+      onHold: (isHolding: boolean) => report.status(isHolding ? { kind: "holding" } : { kind: "sending", share }),
     };
-    const result = await dependencies.send({ file, assetFields, ...(includesId && { id: item.id }) }, sending);
+    const result = await dependencies.send({ file, assetFields, ...(includesId && { id: item.id }) }, sendOptions);
     if (result.ok || !includesId || signal.aborted || result.failure.code !== "UNSUPPORTED_FIELD") return result;
     conditions.service.rejectsIds = true;
     return sendOnce(false);
   }
 
-  function toDone(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
+  function toDoneStatus(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
     return { kind: "done", asset, sentBytes, check: compareStoredFile(asset, { size: file.size, hash: localHash }) };
   }
 }

@@ -62,7 +62,7 @@ export type UploadItem = {
   action?: string;
   assetFields: AssetFields;
   hash?: string;
-  hashedTo?: HashCheckpoint;
+  hashCheckpoint?: HashCheckpoint;
   /** Whether it was sent without a definite response, so that its id must be looked up first. */
   mayBeStored: boolean;
   skipHashReason?: SkipHashReason;

@@ -31,9 +31,9 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
   const [scrollTop, setScrollTop] = useState(0);
-  const visibleRows = Math.ceil(LIST_HEIGHT_PX / ROW_HEIGHT_PX);
-  const firstRow = Math.max(0, Math.min(Math.floor(scrollTop / ROW_HEIGHT_PX), items.length - visibleRows) - OVERSCAN_ROWS);
-  const endRow = Math.min(items.length, firstRow + visibleRows + 2 * OVERSCAN_ROWS);
+  const visibleRowCount = Math.ceil(LIST_HEIGHT_PX / ROW_HEIGHT_PX);
+  const firstRow = Math.max(0, Math.min(Math.floor(scrollTop / ROW_HEIGHT_PX), items.length - visibleRowCount) - OVERSCAN_ROWS);
+  const endRow = Math.min(items.length, firstRow + visibleRowCount + 2 * OVERSCAN_ROWS);
   // The scroll position changes when the list becomes shorter.
   useEffect(() => setScrollTop(scroller.current?.scrollTop ?? 0), [items.length]);
   if (items.length === 0) return <p className="px-3 py-4 text-center text-ink-3">{t("tray.none")}</p>;

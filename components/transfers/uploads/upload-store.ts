@@ -39,7 +39,7 @@ export type UploadEvents = {
 
 export function createUploadStore(dependencies: UploadDependencies, events: Partial<UploadEvents> = {}) {
   let speeds: Speeds = {};
-  const services = new Map<string | undefined, UploadConditions["service"]>();
+  const servicesByConnection = new Map<string | undefined, UploadConditions["service"]>();
   const { get, subscribe, find, findKeys, updateItem, startPending, stop, setPaused, add, remove } = createUploadQueue<UploadItem>({
     getNextItem: (items) => items.find((item) => item.status.kind === "waiting" && !isDuplicateInProgress(item, items)),
     initialFields: { status: { kind: "asking" } },
@@ -65,8 +65,8 @@ export function createUploadStore(dependencies: UploadDependencies, events: Part
   });
 
   function getConditions(connection: string | undefined): UploadConditions {
-    const service = services.get(connection) ?? {};
-    services.set(connection, service);
+    const service = servicesByConnection.get(connection) ?? {};
+    servicesByConnection.set(connection, service);
     return { service, getSpeeds: () => speeds, recordSpeed: (speed, sample) => (speeds = addSample(speeds, speed, sample)) };
   }
 
@@ -85,22 +85,22 @@ export function createUploadStore(dependencies: UploadDependencies, events: Part
     if (asset.created_new !== false)
       return writeFields(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.action);
     // Merges the file's fields into those of the existing asset.
-    const before = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };
-    updateItem(key, { assetFields: { ...mergeFields(before, item.assetFields), name: item.assetFields.name } });
-    return writeFields(key, before, item.action);
+    const existingFields = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };
+    updateItem(key, { assetFields: { ...mergeFields(existingFields, item.assetFields), name: item.assetFields.name } });
+    return writeFields(key, existingFields, item.action);
   }
 
   /** Writes the fields that differ from those of the stored asset. */
-  async function writeFields(key: number, before: AssetFields, action: string | undefined): Promise<void> {
+  async function writeFields(key: number, existingFields: AssetFields, action: string | undefined): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
     const { connection, assetFields } = item;
-    const changes = diffFields(before, assetFields);
+    const changes = diffFields(existingFields, assetFields);
     if (!changes) return;
     updateItem(key, { fieldsUpdate: "now" });
     const options = { connection, action, signal: new AbortController().signal, onHold: () => undefined };
     const result = await dependencies.saveChanges(item.status.asset.id, changes, options);
-    const currentFields = result.ok ? undefined : getWrittenFields(result.failure.parts, before, assetFields);
+    const currentFields = result.ok ? undefined : getWrittenFields(result.failure.parts, existingFields, assetFields);
     updateItem(key, { fieldsUpdate: result.ok ? undefined : result.failure, storedFields: currentFields });
     if (result.ok) events.onAssetStored?.(item.status.asset.id);
     const currentItem = find(key);
@@ -183,12 +183,12 @@ export function createUploadStore(dependencies: UploadDependencies, events: Part
     /** Removes failed files. Content mismatches are dismissed one by one. */
     clearFailed: () => remove(findKeys(({ status }) => status.kind === "failed")),
     /** Changes the fields of files. For files that are stored or being sent, the changes are written afterwards. */
-    updateFields(keys: ReadonlySet<number>, assetFields: (item: UploadItem) => AssetFields) {
+    updateFields(keys: ReadonlySet<number>, getFields: (item: UploadItem) => AssetFields) {
       const action = createUuid();
       for (const key of keys) {
         const item = find(key);
         if (!item) continue;
-        updateItem(key, { assetFields: assetFields(item) });
+        updateItem(key, { assetFields: getFields(item) });
         void writeFields(key, item.storedFields ?? item.assetFields, action);
       }
     },
@@ -259,10 +259,10 @@ async function writeChanges(
   { addedTags, removedTags, fields }: FieldChanges,
   options: RequestOptions,
 ): Promise<Result<unknown, FieldsFailure>> {
-  const tags: `/${string}` = `${getAssetPath(id)}/tags`;
+  const tagsPath: `/${string}` = `${getAssetPath(id)}/tags`;
   const calls: { path: `/${string}`; init: CallInit; parts: AssetFieldPart[] }[] = [];
-  if (addedTags.length > 0) calls.push({ path: tags, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
-  if (removedTags.length > 0) calls.push({ path: tags, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
+  if (addedTags.length > 0) calls.push({ path: tagsPath, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
+  if (removedTags.length > 0) calls.push({ path: tagsPath, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
   const fieldParts = fieldOrder.flatMap(([field, part]) => (field in fields ? [part] : []));
   if (fieldParts.length > 0) calls.push({ path: getAssetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
   let failure: ApiFailure | undefined;

@@ -28,10 +28,10 @@ export const buttonStyle = cva(
 export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof buttonStyle> & { busy?: boolean };
 
 /** While `busy`, the button keeps its width and focus and ignores clicks. */
-export function Button({ tone, size, busy = false, className, type = "button", onClick, ...rest }: ButtonProps) {
+export function Button({ tone, size, busy = false, className, type = "button", onClick, ...props }: ButtonProps) {
   return (
     <button
-      {...rest}
+      {...props}
       type={busy && type === "submit" ? "button" : type}
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
@@ -47,19 +47,19 @@ type IconButtonProps = Omit<ButtonProps, "aria-label" | "children"> & {
 };
 
 /** An icon button. The label is also the tooltip, unless `title` is set. */
-export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconButtonProps) {
+export function IconButton({ icon: Icon, label, size = "icon", ...props }: IconButtonProps) {
   return (
-    <Button title={label} {...rest} size={size} aria-label={label}>
+    <Button title={label} {...props} size={size} aria-label={label}>
       <Icon aria-hidden="true" className={size === "icon" ? "size-4" : "size-3.5"} />
     </Button>
   );
 }
 
 /** The style of a filter chip: a link, a button or plain text. */
-export function chipStyle(isOn: boolean, className?: string, hasBorder = false): string {
+export function chipStyle(isActive: boolean, className?: string, hasBorder = false): string {
   return cn(
     "inline-flex items-center gap-1.5 rounded-full border px-2.5 py-[3px] whitespace-nowrap",
-    isOn
+    isActive
       ? "border-ink bg-ink text-bg"
       : `${hasBorder ? "border-control" : "border-line"} bg-surface text-ink-2 hover:border-line-strong hover:text-ink`,
     className,

@@ -15,8 +15,8 @@ export function CheckList<T>({ options, selected, onChange, children }: CheckLis
   const getClickedRange = useClickedRange(options);
   const toggle = (option: T, isChecked: boolean, isRange: boolean) => {
     const range = getClickedRange(option, isRange);
-    const outsideRange = selected.filter((value) => !range.includes(value));
-    onChange(isChecked ? [...outsideRange, ...range] : outsideRange);
+    const otherOptions = selected.filter((value) => !range.includes(value));
+    onChange(isChecked ? [...otherOptions, ...range] : otherOptions);
   };
   return options.map((option, index) => (
     // With Shift the browser would select the text between the two clicks.

@@ -53,7 +53,8 @@ export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyField
 
 type CopyableIdProps = {
   id: string;
-  /** The maximum number of characters shown. All if absent. */ maxLength?: number;
+  /** The maximum number of characters to show. Shows all if absent. */
+  maxLength?: number;
   className?: string;
 };
 

@@ -4,20 +4,20 @@ import { type ChangeEvent, type ComponentProps, type ReactNode, useEffect, useEf
 import { cn } from "../cn";
 import { isComposing as isComposingKey } from "../hooks/page-events";
 
-export function Input({ className, ...rest }: ComponentProps<"input">) {
-  return <input {...rest} className={cn("field max-sm:text-[16px]", className)} />;
+export function Input({ className, ...props }: ComponentProps<"input">) {
+  return <input {...props} className={cn("field max-sm:text-[16px]", className)} />;
 }
 
 /** The browser's native select, as wide as the selected option. */
-export function Select({ className, ...rest }: ComponentProps<"select">) {
-  return <select {...rest} className={cn("field", className)} />;
+export function Select({ className, ...props }: ComponentProps<"select">) {
+  return <select {...props} className={cn("field", className)} />;
 }
 
 type CheckboxProps = Omit<ComponentProps<"input">, "type" | "ref"> & { indeterminate?: boolean };
 
-export function Checkbox({ indeterminate = false, className, ...rest }: CheckboxProps) {
+export function Checkbox({ indeterminate = false, className, ...props }: CheckboxProps) {
   const box = useRef<HTMLInputElement>(null);
-  const { checked } = rest;
+  const { checked } = props;
   useEffect(() => {
     if (box.current) box.current.indeterminate = indeterminate;
   }, [indeterminate]);
@@ -25,7 +25,7 @@ export function Checkbox({ indeterminate = false, className, ...rest }: Checkbox
   useEffect(() => {
     if (box.current && checked !== undefined && box.current.checked !== checked) box.current.checked = checked;
   }, [checked]);
-  return <input {...rest} ref={box} type="checkbox" className={cn("size-4 shrink-0 align-middle", className)} />;
+  return <input {...props} ref={box} type="checkbox" className={cn("size-4 shrink-0 align-middle", className)} />;
 }
 
 type CheckFieldProps = CheckboxProps & { label: ReactNode };
@@ -57,39 +57,39 @@ type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaul
 };
 
 /**
- * Searches shortly after the last key press, or on Enter, which never submits a surrounding form. `sent` is the last search of this field. The
- * input is replaced only if `text` differs from it, for example after Back or a link.
+ * Searches shortly after the last key press, or on Enter, which never submits a surrounding form. `sentText` is the last search of this field.
+ * The input is replaced only if `text` differs from it, for example after Back or a link.
  */
-export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
-  const [field, setField] = useState({ typed: text, sent: text, lastText: text, isComposing: false });
-  const { typed, sent, isComposing } = field;
-  if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sent && { typed: text, sent: text }) });
+export function SearchField({ text, onSearch, ...props }: SearchFieldProps) {
+  const [field, setField] = useState({ inputText: text, sentText: text, lastText: text, isComposing: false });
+  const { inputText, sentText, isComposing } = field;
+  if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sentText && { inputText: text, sentText: text }) });
   /** `isForced`: set on Enter, which also repeats a failed search. */
   function search(isForced: boolean) {
-    const searchText = typed.trim();
-    if (searchText === sent && (!isForced || searchText === text)) return;
-    setField((current) => ({ ...current, sent: searchText }));
+    const searchText = inputText.trim();
+    if (searchText === sentText && (!isForced || searchText === text)) return;
+    setField((current) => ({ ...current, sentText: searchText }));
     onSearch(searchText);
   }
   const sendSearch = useEffectEvent(search);
   useEffect(() => {
     // Does not search while an input method is composing text.
-    if (isComposing || typed.trim() === sent) return undefined;
+    if (isComposing || inputText.trim() === sentText) return undefined;
     const timer = setTimeout(() => sendSearch(false), SEARCH_DEBOUNCE_MS);
     return () => clearTimeout(timer);
-  }, [typed, sent, isComposing]);
+  }, [inputText, sentText, isComposing]);
   function handleChange({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
-    setField((current) => ({ ...current, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
+    setField((current) => ({ ...current, inputText: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
   }
   return (
     <Input
       enterKeyHint="search"
       spellCheck={false}
-      {...rest}
+      {...props}
       type="search"
-      value={typed}
+      value={inputText}
       onChange={handleChange}
-      onCompositionEnd={({ currentTarget: { value } }) => setField((current) => ({ ...current, typed: value, isComposing: false }))}
+      onCompositionEnd={({ currentTarget: { value } }) => setField((current) => ({ ...current, inputText: value, isComposing: false }))}
       onKeyDown={(event) => {
         if (event.key !== "Enter" || isComposingKey(event.nativeEvent)) return;
         event.preventDefault();
@@ -144,8 +144,8 @@ export function TextareaField({ label, hint, error, ...textarea }: FieldProps & 
   return <FormField {...{ label, hint, error }}>{(control) => <Textarea {...control} {...textarea} />}</FormField>;
 }
 
-export function Textarea({ className, rows = 4, ...rest }: ComponentProps<"textarea">) {
-  return <textarea {...rest} rows={rows} className={cn("field max-sm:text-[16px]", className)} />;
+export function Textarea({ className, rows = 4, ...props }: ComponentProps<"textarea">) {
+  return <textarea {...props} rows={rows} className={cn("field max-sm:text-[16px]", className)} />;
 }
 
 /** Returns the text of a form field. Empty for a file or a missing field. */

@@ -32,9 +32,9 @@ export function Menu({ label, items, ...buttonProps }: MenuProps) {
     if (event.key === "Escape") close();
     else if (step !== undefined) {
       const menuItems = getMenuItems();
-      const index = menuItems.findIndex((row) => row === document.activeElement);
-      const next = Number.isFinite(step) ? (index + step + menuItems.length) % menuItems.length : step < 0 ? 0 : menuItems.length - 1;
-      menuItems[next]?.focus();
+      const index = menuItems.findIndex((menuItem) => menuItem === document.activeElement);
+      const nextIndex = Number.isFinite(step) ? (index + step + menuItems.length) % menuItems.length : step < 0 ? 0 : menuItems.length - 1;
+      menuItems[nextIndex]?.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();

@@ -8,14 +8,13 @@ export function isComposing({ isComposing: isImeActive, keyCode }: Pick<Keyboard
 /**
  * Listens to every key on the page, regardless of focus, except keys of an input method. `isFirst`: runs before the other listeners.
  */
-export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
+export function usePageKey(onKey: (event: KeyboardEvent) => void, { isFirst = false } = {}): void {
   const handle = useEffectEvent(onKey);
   useEffect(() => {
-    if (!isOn) return;
     const listener = (event: KeyboardEvent) => (isComposing(event) ? undefined : handle(event));
     window.addEventListener("keydown", listener, isFirst);
     return () => window.removeEventListener("keydown", listener, isFirst);
-  }, [isOn, isFirst]);
+  }, [isFirst]);
 }
 
 export function useRunKey(onRun: () => void): void {
@@ -67,14 +66,14 @@ export function isShortcutKey({ metaKey, ctrlKey, altKey, target }: KeyboardEven
 
 const MAX_SEQUENCE_MS = 1500;
 
-/** Calls `onSecond` with a key that is pressed within 1.5 s after `first`. If it returns true, no other listener receives that key. */
-export function useKeySequence(first: string, onSecond: (key: string) => boolean): void {
+/** Calls `onSecond` with a key that is pressed within 1.5 s after `firstKey`. If it returns true, no other listener receives that key. */
+export function useKeySequence(firstKey: string, onSecond: (key: string) => boolean): void {
   const startedAt = useRef(-Infinity);
   usePageKey(
     (event) => {
       if (event.repeat || !isShortcutKey(event) || event.shiftKey) return;
       const isSecond = event.timeStamp - startedAt.current < MAX_SEQUENCE_MS;
-      startedAt.current = !isSecond && event.key === first ? event.timeStamp : -Infinity;
+      startedAt.current = !isSecond && event.key === firstKey ? event.timeStamp : -Infinity;
       if (!isSecond || !onSecond(event.key)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -123,9 +122,9 @@ export function useOnFirstInteraction(callback: () => void): void {
 
 /** Returns the items between `from` and `to`, inclusive, in either direction. Returns only `to` if `from` is not in the list. */
 export function getRange<T>(items: readonly T[], from: T | undefined, to: T): readonly T[] {
-  const a = from === undefined ? -1 : items.indexOf(from);
-  const b = items.indexOf(to);
-  return a < 0 || b < 0 ? [to] : items.slice(Math.min(a, b), Math.max(a, b) + 1);
+  const fromIndex = from === undefined ? -1 : items.indexOf(from);
+  const toIndex = items.indexOf(to);
+  return fromIndex < 0 || toIndex < 0 ? [to] : items.slice(Math.min(fromIndex, toIndex), Math.max(fromIndex, toIndex) + 1);
 }
 
 /** Returns a function that finds the items selected by a click. With `isRange`, it is the range since the last clicked item. */

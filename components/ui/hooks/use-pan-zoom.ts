@@ -66,13 +66,13 @@ export function usePanZoom(options: PanZoomOptions) {
     zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), toPoint(event));
   });
 
-  const middle = { x: size.width / 2, y: size.height / 2 };
+  const center = { x: size.width / 2, y: size.height / 2 };
   const actions = {
     fit: () => setMovedView("fitted"),
-    zoomIn: () => zoomBy(ZOOM_FACTOR, middle),
-    zoomOut: () => zoomBy(1 / ZOOM_FACTOR, middle),
+    zoomIn: () => zoomBy(ZOOM_FACTOR, center),
+    zoomOut: () => zoomBy(1 / ZOOM_FACTOR, center),
     zoomTo: (scale: number, anchor: Point) => zoomBy(scale / view.scale, anchor),
-    actualSize: () => zoomBy(1 / view.scale, middle),
+    actualSize: () => zoomBy(1 / view.scale, center),
     move: (viewport: Viewport) => setMovedView(viewport),
   };
   const keys: Record<string, () => void> = {
@@ -113,8 +113,8 @@ export function usePanZoom(options: PanZoomOptions) {
         y: view.y + (point.y - previousPoint.y) / (otherPointer ? 2 : 1),
       };
       const midpoint = otherPointer && { x: (point.x + otherPointer.x) / 2, y: (point.y + otherPointer.y) / 2 };
-      const pinch = otherPointer && getDistance(point, otherPointer) / Math.max(1, getDistance(previousPoint, otherPointer));
-      setMovedView(midpoint && pinch !== undefined ? zoomView(pannedView, pinch, toPanePoint(midpoint), scales) : pannedView);
+      const pinchFactor = otherPointer && getDistance(point, otherPointer) / Math.max(1, getDistance(previousPoint, otherPointer));
+      setMovedView(midpoint && pinchFactor !== undefined ? zoomView(pannedView, pinchFactor, toPanePoint(midpoint), scales) : pannedView);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -155,9 +155,9 @@ export const pictureScales: Scales = { min: 0.01, max: 32 };
 
 /** Fits the whole content, as large as possible up to the scale `largest`. */
 export function fitView(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
-  const available = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
+  const availableSize = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
   const scale = clampScale(
-    Math.min(largest, available.width / Math.max(1, content.width), available.height / Math.max(1, content.height)),
+    Math.min(largest, availableSize.width / Math.max(1, content.width), availableSize.height / Math.max(1, content.height)),
     scales,
   );
   return { scale, x: (size.width - content.width * scale) / 2, y: (size.height - content.height * scale) / 2 };
@@ -178,8 +178,8 @@ export function useWheel(frame: RefObject<HTMLElement | null>, handler: (event: 
   const onWheel = useEffectEvent(handler);
   useEffect(() => {
     const element = frame.current;
-    const listen = (event: WheelEvent) => onWheel(event);
-    element?.addEventListener("wheel", listen, { passive: false });
-    return () => element?.removeEventListener("wheel", listen);
+    const listener = (event: WheelEvent) => onWheel(event);
+    element?.addEventListener("wheel", listener, { passive: false });
+    return () => element?.removeEventListener("wheel", listener);
   }, [frame]);
 }

@@ -17,18 +17,18 @@ export function createActionKey(): number {
  */
 export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key: number) => void) {
   const [actions, setActions] = useState<readonly PendingAction<T>[]>([]);
-  const scheduled = useRef(new Map<number, ScheduledAction<T>>());
+  const scheduledActions = useRef(new Map<number, ScheduledAction<T>>());
   const latestSend = useRef(send);
   useEffect(() => {
     latestSend.current = send;
   });
 
-  const publish = useCallback(() => setActions([...scheduled.current.values()].map(({ key, payload }) => ({ key, payload }))), []);
+  const publish = useCallback(() => setActions([...scheduledActions.current.values()].map(({ key, payload }) => ({ key, payload }))), []);
   const undo = useCallback(
     (key: number): PendingAction<T> | undefined => {
-      const entry = scheduled.current.get(key);
+      const entry = scheduledActions.current.get(key);
       clearTimeout(entry?.timer);
-      if (scheduled.current.delete(key)) publish();
+      if (scheduledActions.current.delete(key)) publish();
       return entry;
     },
     [publish],
@@ -43,7 +43,7 @@ export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key
   const schedule = useCallback(
     (payload: T) => {
       const key = createActionKey();
-      scheduled.current.set(key, { key, payload, timer: setTimeout(() => flush(key, false), UNDO_WINDOW_MS) });
+      scheduledActions.current.set(key, { key, payload, timer: setTimeout(() => flush(key, false), UNDO_WINDOW_MS) });
       publish();
     },
     [flush, publish],
@@ -51,16 +51,16 @@ export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key
   /** Replaces the payload without restarting the timer. */
   const change = useCallback(
     (key: number, payload: T) => {
-      const entry = scheduled.current.get(key);
+      const entry = scheduledActions.current.get(key);
       if (!entry) return;
-      scheduled.current.set(key, { ...entry, payload });
+      scheduledActions.current.set(key, { ...entry, payload });
       publish();
     },
     [publish],
   );
 
   useEffect(() => {
-    const actionsByKey = scheduled.current;
+    const actionsByKey = scheduledActions.current;
     const flushAll = () => {
       for (const key of [...actionsByKey.keys()]) flush(key, true);
     };

@@ -21,7 +21,7 @@ type PictureProps = {
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
   /** Shown if the picture fails to load. */
-  fallback?: (address: string) => ReactNode;
+  fallback?: (url: string) => ReactNode;
   className?: string;
 };
 
@@ -29,22 +29,21 @@ type PictureProps = {
  * An <img> with reserved space. If it fails to load, a placeholder of the same size is shown, and loading is retried.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, fallback, className }: PictureProps) {
-  const [failedPicture, setFailedPicture] = useState<{ src: string; address: string }>();
+  const [failedPicture, setFailedPicture] = useState<{ src: string; url: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
       // An image in the server's HTML may have failed before hydration.
-      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setFailedPicture({ src, address: image.currentSrc });
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setFailedPicture({ src, url: image.currentSrc });
       return queueImage(image, eager || typeof IntersectionObserver === "undefined" ? undefined : observeNearby);
     },
     [src, eager],
   );
-  const failedUrl = failedPicture?.src === src ? failedPicture?.address : undefined;
+  const failedUrl = failedPicture?.src === src ? failedPicture?.url : undefined;
   useEffect(() => (failedUrl === undefined ? undefined : retryFailedPicture(failedUrl, () => setFailedPicture(undefined))), [failedUrl]);
-  if (fallback && src && src === failedPicture?.src) return fallback(failedPicture.address);
+  if (fallback && src && src === failedPicture?.src) return fallback(failedPicture.url);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
-  if (src === failedPicture?.src)
-    return <FailedPicture {...{ alt, width, height, className }} kind={kind} address={failedPicture.address} />;
+  if (src === failedPicture?.src) return <FailedPicture {...{ alt, width, height, className }} kind={kind} url={failedPicture.url} />;
   return (
     <img
       // Without a key, the previous picture would be shown until the new one loads.
@@ -57,7 +56,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       height={height}
       loading={eager ? "eager" : "lazy"}
       decoding="async"
-      onError={({ currentTarget: { currentSrc } }) => setFailedPicture({ src, address: currentSrc || src })}
+      onError={({ currentTarget: { currentSrc } }) => setFailedPicture({ src, url: currentSrc || src })}
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
@@ -87,13 +86,17 @@ function getKindIcon(kind: string | undefined): ReactNode {
   return <ImageOff aria-hidden="true" className="size-4" />;
 }
 
-function FailedPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
+function FailedPicture({ url, kind, ...placeholderProps }: PlaceholderProps & { kind: string | undefined; url: string }) {
   const t = useTranslations("common");
-  const reason = useFailureReason(address);
+  const reason = useFailureReason(url);
   const reasonText = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
-    <Placeholder {...box} title={reasonText}>
-      {reasonText && box.width >= MIN_TEXT_WIDTH_PX ? <span className="px-2 text-center text-sm">{reasonText}</span> : getKindIcon(kind)}
+    <Placeholder {...placeholderProps} title={reasonText}>
+      {reasonText && placeholderProps.width >= MIN_TEXT_WIDTH_PX ? (
+        <span className="px-2 text-center text-sm">{reasonText}</span>
+      ) : (
+        getKindIcon(kind)
+      )}
     </Placeholder>
   );
 }
@@ -101,23 +104,23 @@ function FailedPicture({ address, kind, ...box }: PlaceholderProps & { kind: str
 type FailureReason = "none" | { width: number; height: number };
 
 /** Returns why the picture can't be shown: it is missing, or too large to preview. Reads the cached response. */
-export function useFailureReason(address: string | undefined): FailureReason | undefined {
-  const [result, setResult] = useState<{ address: string; reason: FailureReason }>();
+export function useFailureReason(url: string | undefined): FailureReason | undefined {
+  const [result, setResult] = useState<{ url: string; reason: FailureReason }>();
   useEffect(() => {
-    if (address === undefined) return;
+    if (url === undefined) return;
     let isActive = true;
-    fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
+    fetch(url, { cache: "only-if-cached", mode: "same-origin" }).then(
       ({ status, headers }) => {
         if (!isActive || status !== 204) return;
         const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
-        setResult({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
+        setResult({ url, reason: width > 0 && height > 0 ? { width, height } : "none" });
       },
       // The response is not cached, so the picture failed for another reason.
       () => undefined,
     );
     return () => void (isActive = false);
-  }, [address]);
-  return result?.address === address ? result?.reason : undefined;
+  }, [url]);
+  return result?.url === url ? result?.reason : undefined;
 }
 
 const nearListeners = new WeakMap<Element, (isNear: boolean) => void>();

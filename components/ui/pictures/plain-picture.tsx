@@ -81,7 +81,7 @@ type ObserveNearby = (image: HTMLImageElement, onChange: (isNear: boolean) => vo
 export function queueImage(image: HTMLImageElement, observeNearby?: ObserveNearby): () => void {
   const releaseSlot = () => {
     queuedImages.delete(image);
-    if (loadingImages.delete(image)) loadNext();
+    if (loadingImages.delete(image)) loadQueuedImages();
   };
   const onLoaded = () => {
     restartTimer();
@@ -94,7 +94,7 @@ export function queueImage(image: HTMLImageElement, observeNearby?: ObserveNearb
     if (loadingImages.has(image) || queuedImages.has(image)) return;
     if (loadingImages.size >= getMaxLoading()) removeUrl(image);
     queuedImages.add(image);
-    loadNext();
+    loadQueuedImages();
   };
   // Restores the URL that detaching removed, since React's strict mode attaches twice.
   restoreUrl(image);
@@ -116,7 +116,7 @@ export function queueImage(image: HTMLImageElement, observeNearby?: ObserveNearb
 
 const getMaxLoading = () => (isStalled ? MAX_LOADING_WHILE_STALLED : MAX_LOADING_IMAGES);
 
-function loadNext(): void {
+function loadQueuedImages(): void {
   for (const image of queuedImages) {
     if (loadingImages.size >= getMaxLoading()) return;
     if (loadingImages.size === 0) restartTimer();
@@ -136,14 +136,14 @@ function restartTimer(): void {
 /** Requeues the newest pictures beyond the limit, ahead of those already queued. */
 function reduceLoading(): void {
   isStalled = loadingImages.size > 0;
-  const previouslyQueued = [...queuedImages];
+  const previouslyQueuedImages = [...queuedImages];
   queuedImages.clear();
   for (const image of [...loadingImages].slice(MAX_LOADING_WHILE_STALLED)) {
     loadingImages.delete(image);
     removeUrl(image);
     queuedImages.add(image);
   }
-  for (const image of previouslyQueued) queuedImages.add(image);
+  for (const image of previouslyQueuedImages) queuedImages.add(image);
 }
 
 function removeUrl(image: HTMLImageElement): void {

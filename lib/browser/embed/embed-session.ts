@@ -1,4 +1,4 @@
-// Manages the session of an embedded page. It is in a cookie if the browser allows that. Otherwise, a bearer is kept in memory only.
+// Manages the session of an embedded page. It is stored in a cookie if the browser allows it, otherwise as a bearer token in memory.
 
 import { type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";

@@ -230,10 +230,10 @@ function readFrames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number
 function readUserText(frame: Uint8Array, texts: TextCollector): void {
   const encoding = frame[0] ?? 0;
   const isUtf16 = encoding === 1 || encoding === 2;
-  const start = frame.subarray(1, 1 + MAX_KEYWORD_LENGTH * 2);
-  let end = start.indexOf(0);
-  if (isUtf16) for (end = 0; end + 1 < start.length && (start[end] !== 0 || start[end + 1] !== 0); end += 2);
-  const name = end < 0 ? "" : decodeText(start.subarray(0, end), encoding);
+  const field = frame.subarray(1, 1 + MAX_KEYWORD_LENGTH * 2);
+  let end = field.indexOf(0);
+  if (isUtf16) for (end = 0; end + 1 < field.length && (field[end] !== 0 || field[end + 1] !== 0); end += 2);
+  const name = end < 0 ? "" : decodeText(field.subarray(0, end), encoding);
   if (texts.shouldRead(name)) texts.add(name, decodeText(frame.subarray(1 + end + (isUtf16 ? 2 : 1)), encoding).replace(/\0$/, ""));
 }
 

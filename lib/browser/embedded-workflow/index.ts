@@ -1,7 +1,7 @@
 // Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
 import { asObject, isObject } from "@/lib/contract/json/json";
-import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseJson, parseLenient, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { listBoxes, readBoxes, readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";
 import {
@@ -81,7 +81,7 @@ function isJsonObject(text: string): boolean {
   try {
     return isObject(parseLenient(text));
   } catch (error) {
-    return error instanceof TooManyExactNumbers;
+    return error instanceof TooManyExactNumbersError;
   }
 }
 
@@ -102,10 +102,10 @@ async function readSafetensorsTexts(reader: ByteReader, texts: TextCollector): P
 
 async function readSvgTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
   const text = new TextDecoder().decode(await reader.read(0, reader.size));
-  const [start, end] = ["<![CDATA[", "]]>"];
-  const from = text.indexOf(start, text.indexOf("<metadata"));
-  const to = text.indexOf(end, from);
-  if (from >= 0 && to >= 0) addTextsFromObject(texts, parseJson(text.slice(from + start.length, to)));
+  const [cdataStart, cdataEnd] = ["<![CDATA[", "]]>"];
+  const jsonStart = text.indexOf(cdataStart, text.indexOf("<metadata"));
+  const jsonEnd = text.indexOf(cdataEnd, jsonStart);
+  if (jsonStart >= 0 && jsonEnd >= 0) addTextsFromObject(texts, parseJson(text.slice(jsonStart + cdataStart.length, jsonEnd)));
 }
 
 /** TextDecoder's "latin1" is windows-1252, which differs from 128 to 159. */
@@ -122,8 +122,8 @@ async function readPngTexts(reader: ByteReader, texts: TextCollector): Promise<v
     const type = decodeLatin1(head.subarray(4));
     if (type === "IEND") return;
     if (/^(tEXt|iTXt|zTXt|comf)$/.test(type)) {
-      const start = await reader.read(offset + 8, Math.min(length, MAX_KEYWORD_LENGTH));
-      const keyword = decodeLatin1(start.subarray(0, Math.max(start.indexOf(0), 0)));
+      const keywordBytes = await reader.read(offset + 8, Math.min(length, MAX_KEYWORD_LENGTH));
+      const keyword = decodeLatin1(keywordBytes.subarray(0, Math.max(keywordBytes.indexOf(0), 0)));
       if (texts.shouldRead(keyword)) texts.add(keyword, decodeBytes(await decodePngText(type, await reader.read(offset + 8, length))));
     }
     offset += length + 12;
@@ -183,11 +183,11 @@ function readExifTexts(block: Uint8Array<ArrayBuffer>, texts: TextCollector): vo
     const [length, from] = [view.getUint32(entry + 4, isLittleEndian), view.getUint32(entry + 8, isLittleEndian)];
     if (!textTypes.has(view.getUint16(entry + 2, isLittleEndian)) || length <= 4) continue;
     // Entries may overlap. Only the keyword is decoded first, so that a small file can't cause large reads.
-    const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(decodeLatin1(tiff.subarray(from, from + MAX_KEYWORD_LENGTH))) ?? [];
-    if (start === "" || !texts.shouldRead(keyword)) continue;
+    const [prefix = "", keyword = ""] = /^(\w+)\s*:/.exec(decodeLatin1(tiff.subarray(from, from + MAX_KEYWORD_LENGTH))) ?? [];
+    if (prefix === "" || !texts.shouldRead(keyword)) continue;
     let end = from + length;
     while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
-    texts.add(keyword, decodeBytes(sliceOrThrow(tiff, from + start.length, end)));
+    texts.add(keyword, decodeBytes(sliceOrThrow(tiff, from + prefix.length, end)));
   }
 }
 

@@ -64,11 +64,11 @@ const MAX_BYTES_WITHOUT_RANGES = 24 * 1024 ** 2;
 export async function openByteSource(src: string): Promise<Result<ByteSource, ApiFailure>> {
   const initialResult = await readBytes(src, INITIAL_READ_BYTES);
   if (!initialResult.ok) return initialResult;
-  const { bytes, isComplete: isWhole, size } = initialResult.value;
-  if (isWhole) return ok(createBlobSource(new Blob([bytes])));
+  const { bytes, isComplete, size } = initialResult.value;
+  if (isComplete) return ok(createBlobSource(new Blob([bytes])));
   if (size === undefined) {
-    const wholeResult = await readBytes(src, MAX_BYTES_WITHOUT_RANGES);
-    return wholeResult.ok ? ok(createBlobSource(new Blob([wholeResult.value.bytes]))) : wholeResult;
+    const fullResult = await readBytes(src, MAX_BYTES_WITHOUT_RANGES);
+    return fullResult.ok ? ok(createBlobSource(new Blob([fullResult.value.bytes]))) : fullResult;
   }
   const readRange = async (from: number, to: number) => {
     if (to <= bytes.length) return bytes.slice(from, to);

@@ -212,9 +212,9 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
   }
 
   /** Leads until this tab is closed or another one takes over. */
-  async function becomeLeader(steal: boolean): Promise<void> {
+  async function becomeLeader(shouldSteal: boolean): Promise<void> {
     await locks
-      ?.request(name, { steal }, () => {
+      ?.request(name, { steal: shouldSteal }, () => {
         startStreams();
         return new Promise<void>(() => undefined);
       })

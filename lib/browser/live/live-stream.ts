@@ -41,7 +41,7 @@ type StreamOptions = {
 export type LiveStream = ReturnType<typeof createLiveStream>;
 type Outcome = { failure: ApiFailure } | "closed" | "silent" | "received" | "idle";
 
-export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, canStream: canStream = true }: StreamOptions) {
+export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, canStream = true }: StreamOptions) {
   const limits = { ...defaultTimes, ...times };
   let topics: readonly string[] = [];
   const topicsNeedingSnapshot = new Set<string>();
@@ -78,7 +78,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     currentController = undefined;
     pendingSinceMs = undefined;
     if (isStream) onState(false);
-    scheduleRun(getNextWaitMs(outcome, isStream));
+    scheduleRun(handleOutcome(outcome, isStream));
   }
 
   function switchToPolling(initialMs: number): void {
@@ -86,7 +86,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     pollingUntilMs = Date.now() + pollingMs;
   }
 
-  function getNextWaitMs(outcome: Outcome, isStream: boolean): number {
+  function handleOutcome(outcome: Outcome, isStream: boolean): number {
     if (outcome === "received") return limits.busyPollMs;
     if (outcome === "idle") return limits.idlePollMs;
     if (outcome === "silent") {
@@ -250,7 +250,7 @@ function createEventParser(onEvent: (event: StreamEvent) => void): (text: string
   };
 }
 
-/** Finds the topic without parsing the whole value. */
+/** Finds the topic without parsing the entire value. */
 function extractTopic(data: string): string | undefined {
   const [, topicJson] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
   const topic: unknown = topicJson === undefined ? parseTopic(data) : JSON.parse(topicJson);

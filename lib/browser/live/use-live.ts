@@ -1,4 +1,4 @@
-// Reads a path of the console's API and keeps the value current by live updates. Components share one value per path.
+// Reads a path of the console's API and keeps the value up to date with live updates. Components share one value per path.
 
 import { useState } from "react";
 import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
@@ -89,8 +89,8 @@ export function useLive<Data, T>(
       revalidateIfStale: revalidateOnReturn,
     },
   );
-  const current = data?.newest;
-  const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
+  const cachedValue = data?.newest;
+  const newest = cachedValue && initial ? (cachedValue.atMs >= initial.atMs ? cachedValue : initial) : (cachedValue ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed before a response is read.
   const handleMessage = async (key: `/${string}`, message: LiveMessage<Data>) => {

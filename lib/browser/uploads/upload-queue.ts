@@ -20,8 +20,8 @@ type UploadQueueOptions<T> = {
   initialFields: Partial<T>;
   /** Uploads one item and returns its outcome. */
   uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
-  /** `current`: the item just before its outcome. `started`: the item at the start of its upload. */
-  onEnded?: (item: T, current: T, started: T) => void;
+  /** `previousItem`: the item just before its outcome. `initialItem`: the item at the start of its upload. */
+  onEnded?: (item: T, previousItem: T, initialItem: T) => void;
 };
 
 export function createUploadQueue<T extends { key: number }>({ getNextItem, initialFields, uploadFile, onEnded }: UploadQueueOptions<T>) {
@@ -33,8 +33,8 @@ export function createUploadQueue<T extends { key: number }>({ getNextItem, init
   const find = (key: number) => getItems().find((item) => item.key === key);
   function update(key: number, fields: Partial<T>): void {
     const index = getItems().findIndex((item) => item.key === key);
-    const current = getItems()[index];
-    if (current) store.setState({ items: getItems().with(index, { ...current, ...fields }) });
+    const item = getItems()[index];
+    if (item) store.setState({ items: getItems().with(index, { ...item, ...fields }) });
   }
 
   function startPending(): void {
@@ -57,10 +57,10 @@ export function createUploadQueue<T extends { key: number }>({ getNextItem, init
     });
     if (!isCurrent()) return;
     controllers.delete(key);
-    const current = find(key);
+    const previousItem = find(key);
     update(key, outcome);
     const endedItem = find(key);
-    if (current && endedItem) onEnded?.(endedItem, current, item);
+    if (previousItem && endedItem) onEnded?.(endedItem, previousItem, item);
     startPending();
   }
   function stop(key: number): void {

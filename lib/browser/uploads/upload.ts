@@ -8,7 +8,7 @@ import { parseFailureResponse } from "../parse-response";
 import { apiPath } from "../urls";
 
 export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
-  onProgress?: (share: number) => void;
+  onProgress?: (progress: number) => void;
   signal?: AbortSignal;
   action?: string;
 };

@@ -33,11 +33,11 @@ const validatedDefinitionSchema = definitionSchema.superRefine(({ inputs, output
   inputs.forEach((input, index) => {
     if (names.has(input.name)) addIssue(["inputs", index, "name"], "is the name of another input");
     names.add(input.name);
-    for (const { node, input: name } of [input, ...(input.also ?? [])]) {
-      const fieldKey = `${node}\n${name}`;
+    for (const { node, input: inputName } of [input, ...(input.also ?? [])]) {
+      const fieldKey = `${node}\n${inputName}`;
       if (fieldKeys.has(fieldKey)) addIssue(["inputs", index, "input"], "is used twice");
       if (!Object.hasOwn(graph, node)) addIssue(["inputs", index, "node"], "is not a node of the graph");
-      if (isSecretName(name) !== isSecretName(input.input)) addIssue(["inputs", index, "also"], "must not share a key's value");
+      if (isSecretName(inputName) !== isSecretName(input.input)) addIssue(["inputs", index, "also"], "must not share a key's value");
       fieldKeys.add(fieldKey);
     }
     const { control } = input;
@@ -181,7 +181,7 @@ const appResultSchema = z.object({
   label: z.string(),
   kind: z.enum(mediaKinds).exclude(["json"]),
   name: z.string(),
-  path: z.string().describe("From /api on. GET returns the bytes; with ?edge=256 or 512 a small WebP.").optional(),
+  path: z.string().describe("The path, starting with /api. GET returns the bytes, or a small WebP with ?edge=256 or ?edge=512.").optional(),
   text: z.string().optional(),
 });
 export type AppResult = z.infer<typeof appResultSchema>;

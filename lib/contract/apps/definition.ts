@@ -14,7 +14,7 @@ export type AppValue = z.infer<typeof appValueSchema>;
 export type AppValues = Record<string, AppValue>;
 const limitSchema = z.union([z.number(), z.bigint()]);
 
-/** `picture`, `video`, `audio`: the value is the name of a file at the service, from the response to its upload. */
+/** `picture`, `video`, `audio`: the value is the name of a file on the service, from the response to its upload. */
 const appControlSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
   z.object({
@@ -75,8 +75,8 @@ export const definitionSchema = z.object({
   /** Empty: all outputs of the run. */
   outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
   graph: graphSchema.refine((graph) => {
-    const nodes = Object.keys(graph).length;
-    return nodes > 0 && nodes <= workflowLimits.nodes;
+    const nodeCount = Object.keys(graph).length;
+    return nodeCount > 0 && nodeCount <= workflowLimits.nodes;
   }, `must have 1 to ${workflowLimits.nodes} nodes`),
   editor: freeForm.optional(),
 });
@@ -106,7 +106,7 @@ function compareLists<T extends { label: string }>(
   getKey: (item: T) => string,
 ): AppChange[] {
   const [oldItems, newItems] = [new Map(before.map((item) => [getKey(item), item])), new Map(after.map((item) => [getKey(item), item]))];
-  const commonKeys = before.map(getKey).filter((key) => newItems.has(key));
+  const oldOrder = before.map(getKey).filter((key) => newItems.has(key));
   const changes: AppChange[] = [];
   for (const [key, { label }] of oldItems) if (!newItems.has(key)) changes.push({ what: `${kind}_removed`, label });
   for (const [key, item] of newItems) {
@@ -114,13 +114,13 @@ function compareLists<T extends { label: string }>(
     if (!oldItem) changes.push({ what: `${kind}_added`, label: item.label });
     else if (!isSame(oldItem, item)) changes.push({ what: `${kind}_changed`, label: item.label });
   }
-  const order = after.map(getKey).filter((key) => oldItems.has(key));
-  if (commonKeys.join("\n") !== order.join("\n")) changes.push({ what: `${kind}_order` });
+  const newOrder = after.map(getKey).filter((key) => oldItems.has(key));
+  if (oldOrder.join("\n") !== newOrder.join("\n")) changes.push({ what: `${kind}_order` });
   return changes;
 }
 
-function isSame(item: unknown, other: unknown): boolean {
-  return writeExactJson(sortKeys(item)) === writeExactJson(sortKeys(other));
+function isSame(value: unknown, otherValue: unknown): boolean {
+  return writeExactJson(sortKeys(value)) === writeExactJson(sortKeys(otherValue));
 }
 
 function sortKeys(value: unknown): unknown {
@@ -129,7 +129,7 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .sort(([key], [otherKey]) => (key < otherKey ? -1 : 1))
       .map(([key, item]) => [key, sortKeys(item)]),
   );
 }

@@ -56,9 +56,9 @@ export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectI
   const pins = asArray(data.inputs).flatMap((entry) => {
     const [node, input] = [toIdText(asArray(entry)[0]), asArray(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
-    const [first = { node, input }, ...also] = file ? findWidgetLocations(file, node, input) : [];
-    const shownAs = file && findOuterName(file, node, input, first.input);
-    return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
+    const [firstRef = { node, input }, ...otherRefs] = file ? findWidgetLocations(file, node, input) : [];
+    const shownAs = file && findOuterName(file, node, input, firstRef.input);
+    return [[shownAs === undefined ? firstRef : { ...firstRef, shownAs }, ...otherRefs]];
   });
   const outputs = asArray(data.outputs).flatMap((item) => {
     const id = toIdText(item);
@@ -81,7 +81,7 @@ function isLiteral(value: unknown): boolean {
   return value !== undefined && !isLink(value);
 }
 
-/** Undefined if a person cannot fill in this input, such as a link, a key or a list. */
+/** Undefined if a user cannot fill in this input, for example a link, a key or a list. */
 export function createInputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
@@ -120,7 +120,7 @@ export function createOutputDraft(graph: Graph, nodeId: string, catalogue?: Obje
   return { node: nodeId, label: name || nodeId };
 }
 
-/** No default for a seed, which is drawn for each run, or for a file, which each person uploads. */
+/** No default for a seed, which is drawn for each run, or for a file, which each user uploads. */
 function getDefault(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
   if (typeof value === "string" && value.length > MAX_DEFAULT_LENGTH) return undefined;
@@ -184,12 +184,12 @@ function guessControl({ input, classType, value }: InputContext): AppControl | u
 
 /** "noise_seed" becomes "Noise seed". For a generic name, the node's custom title is used instead. */
 function createLabel(input: string, title: string | undefined): string {
-  const words = toPlainLine(input)
+  const spacedName = toPlainLine(input)
     .replace(/[_.\s]+/g, " ")
     .trim();
-  const isGeneric = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
+  const isGeneric = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(spacedName);
   const customTitle = toPlainLine(title ?? "").trim();
-  const label = (isGeneric && customTitle ? customTitle : words) || "Value";
+  const label = (isGeneric && customTitle ? customTitle : spacedName) || "Value";
   return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
 }
 
@@ -202,8 +202,8 @@ function createUnusedName(input: string, usedInputs: readonly Pick<AppInput, "na
     .replace(/_+$/, "");
   const base = plainName || "value";
   const usedNames = new Set(usedInputs.map(({ name }) => name));
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? base : `${base}_${number}`;
+  for (let suffix = 1; ; suffix += 1) {
+    const name = suffix === 1 ? base : `${base}_${suffix}`;
     if (!usedNames.has(name)) return name;
   }
 }

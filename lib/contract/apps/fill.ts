@@ -7,7 +7,7 @@ import { type Graph } from "../schemas/graph";
 import { isSecretName } from "../secrets/mask-secrets";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./definition";
 
-const MAX_TEXT = 100_000;
+const MAX_TEXT_LENGTH = 100_000;
 export const RANDOM = "random";
 const MAX_SEED = 2 ** 32 - 1;
 
@@ -46,21 +46,21 @@ export function fillApp(
   inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
 ): FilledApp {
-  const checked = checkInputs(inputs, inputValues, random);
-  if (!checked.ok) return checked;
+  const result = checkInputs(inputs, inputValues, random);
+  if (!result.ok) return result;
   const filledNodes = new Map(Object.entries(graph));
   for (const { name, also: otherRefs = [], ...firstRef } of inputs) {
-    const value = getOwn(checked.values, name);
+    const value = getOwn(result.values, name);
     for (const { node: id, input } of value === undefined ? [] : [firstRef, ...otherRefs]) {
       const node = filledNodes.get(id);
       if (!node) continue;
       const newInputs = copySpellings(node.inputs, { ...node.inputs, [input]: value });
-      const spelling = getSpelling(checked.values, name);
+      const spelling = getSpelling(result.values, name);
       if (spelling !== undefined) setSpelling(newInputs, input, spelling);
       filledNodes.set(id, { ...node, inputs: newInputs });
     }
   }
-  return { ok: true, graph: Object.fromEntries(filledNodes), values: checked.values };
+  return { ok: true, graph: Object.fromEntries(filledNodes), values: result.values };
 }
 
 export function checkInputs(
@@ -74,20 +74,20 @@ export function checkInputs(
   );
   const values: [string, AppValue][] = [];
   for (const input of inputs) {
-    const checked = resolveValue(input, getOwn(inputValues, input.name), random);
-    if (checked === undefined) continue;
-    if (checked.ok) values.push([input.name, checked.value]);
-    else problems.push(checked.problem);
+    const result = resolveValue(input, getOwn(inputValues, input.name), random);
+    if (result === undefined) continue;
+    if (result.ok) values.push([input.name, result.value]);
+    else problems.push(result.problem);
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values: copySpellings(inputValues, Object.fromEntries(values)) };
 }
 
-/** An emptied text is sent as an empty text. An emptied required input is missing, even if it has a default. */
+/** A cleared text is sent as an empty string. A cleared required input is missing, even if it has a default. */
 function resolveValue(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
   const { control, isRequired, default: defaultValue } = input;
-  const isEmptied = raw === "" && (control.kind === "text" || isRequired);
+  const isCleared = raw === "" && (control.kind === "text" || isRequired);
   const hasValue = raw !== undefined && raw !== null && raw !== "";
-  const value = hasValue || isEmptied ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
+  const value = hasValue || isCleared ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
   if (value !== undefined && !(value === "" && isRequired)) return checkValue(input, value, random);
   return isRequired ? { ok: false, problem: createProblem(input, "missing") } : undefined;
 }
@@ -100,8 +100,8 @@ export function addDefault(input: AppInput, graph: Graph): AppInput {
   // A key never becomes a default, because it is requested for each run.
   if (isSecretName(input.input)) return input;
   if (defaultValue !== undefined || graphValue === undefined || typeof graphValue === "object") return input;
-  const checked = checkValue(input, graphValue);
-  return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
+  const result = checkValue(input, graphValue);
+  return result.ok ? { ...input, default: result.value } : { ...input, isRequired: true };
 }
 
 export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): CheckedValue {
@@ -128,7 +128,7 @@ export function checkValue(input: AppField, value: unknown, random: () => number
     }
     default: {
       if (typeof value !== "string") return reject("wrong_type");
-      const maxLength = control.kind === "text" ? MAX_TEXT : 1000;
+      const maxLength = control.kind === "text" ? MAX_TEXT_LENGTH : 1000;
       return value.length <= maxLength ? { ok: true, value } : reject("too_long", maxLength);
     }
   }

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of one app. It contains no node ids and no values of members.
+// The OpenAPI 3.1 document of one app. It contains no node ids and no member's values.
 
 import { type JsonObject } from "../json/json";
 import { createJsonResponse, securitySchemes, toWireSchema } from "../openapi/document";
@@ -10,16 +10,16 @@ type DescribedApp = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: str
 
 export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObject {
   const path = `/api/apps/${app.id}/runs`;
-  const run = { $ref: "#/components/schemas/Run" };
-  const runObject = createObjectSchema({ run });
+  const runSchema = { $ref: "#/components/schemas/Run" };
+  const runResponseSchema = createObjectSchema({ run: runSchema });
   const runParameter = { name: "run", in: "path", required: true, schema: { type: "string", format: "uuid" } };
-  const idempotencyKey = {
+  const idempotencyKeyParameter = {
     name: IDEMPOTENCY_HEADER,
     in: "header",
     schema: { type: "string", pattern: "^[A-Za-z0-9-]{16,64}$" },
     description: "A repeated key returns the same run and doesn't start another one.",
   };
-  const edge = {
+  const edgeParameter = {
     name: "edge",
     in: "query",
     schema: { enum: ["128", "256", "512", "1024"] },
@@ -35,7 +35,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
         post: {
           operationId: "runApp",
           summary: `Runs ${app.title}.`,
-          parameters: [idempotencyKey],
+          parameters: [idempotencyKeyParameter],
           requestBody: {
             required: true,
             content: {
@@ -43,7 +43,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
               "multipart/form-data": { schema: createMultipartSchema(app.inputs) },
             },
           },
-          responses: { "202": createJsonResponse("Accepted.", runObject), ...rejections },
+          responses: { "202": createJsonResponse("Accepted.", runResponseSchema), ...errorResponses },
         },
         get: {
           operationId: "listAppRuns",
@@ -51,9 +51,9 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           responses: {
             "200": createJsonResponse(
               "The runs.",
-              createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"]),
+              createObjectSchema({ runs: { type: "array", items: runSchema }, next: { type: "string" } }, ["runs"]),
             ),
-            ...rejections,
+            ...errorResponses,
           },
         },
       },
@@ -62,7 +62,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           operationId: "readAppRun",
           summary: "Returns a run with its results.",
           parameters: [runParameter],
-          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
+          responses: { "200": createJsonResponse("The run.", runResponseSchema), ...errorResponses },
         },
       },
       [`${path}/{run}/cancel`]: {
@@ -70,22 +70,26 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
           operationId: "cancelAppRun",
           summary: "Cancels a run.",
           parameters: [runParameter],
-          responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
+          responses: { "200": createJsonResponse("The run.", runResponseSchema), ...errorResponses },
         },
       },
       [`${path}/{run}/outputs/{number}`]: {
         get: {
           operationId: "viewAppResult",
           summary: "Returns the bytes of a result.",
-          parameters: [runParameter, { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } }, edge],
-          responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...rejections },
+          parameters: [
+            runParameter,
+            { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+            edgeParameter,
+          ],
+          responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...errorResponses },
         },
       },
       ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && {
         [`/api/apps/${app.id}/files`]: { post: createUploadOperation(app.inputs) },
       }),
     },
-    components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: refusalSchema } },
+    components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: errorSchema } },
   };
 }
 
@@ -106,7 +110,10 @@ function createUploadOperation(inputs: readonly AppInput[]): JsonObject {
     operationId: "addAppFile",
     summary: "Uploads a file to the service.",
     requestBody: { required: true, content: { "multipart/form-data": { schema: createObjectSchema(properties, ["file"]) } } },
-    responses: { "201": createJsonResponse("The value for the input.", createObjectSchema({ name: { type: "string" } })), ...rejections },
+    responses: {
+      "201": createJsonResponse("The value for the input.", createObjectSchema({ name: { type: "string" } })),
+      ...errorResponses,
+    },
   };
 }
 
@@ -160,18 +167,15 @@ function createRange({ min, max }: { min?: number | bigint; max?: number | bigin
 }
 
 const textSchema = { type: "string" };
-const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, [
-  "code",
-  "message",
-]);
-const createRejection = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
-const rejections = {
-  "400": createRejection("The request is invalid."),
-  "401": createRejection("The token is missing or invalid."),
-  "403": createRejection("The member may not do this."),
-  "404": createRejection("The app or run does not exist, or this member may not see it."),
-  "409": createRejection("The idempotency key was used with different inputs."),
-  "413": createRejection("A file is too large."),
-  "422": createRejection("An input is missing or invalid. `details` lists the problems."),
-  "429": createRejection("A limit of the app was reached. Retry-After is sent if known."),
+const errorSchema = createObjectSchema({ code: textSchema, message: textSchema, details: {}, request_id: textSchema }, ["code", "message"]);
+const createErrorResponse = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
+const errorResponses = {
+  "400": createErrorResponse("The request is invalid."),
+  "401": createErrorResponse("The token is missing or invalid."),
+  "403": createErrorResponse("The member may not do this."),
+  "404": createErrorResponse("The app or run does not exist, or this member may not see it."),
+  "409": createErrorResponse("The idempotency key was used with different inputs."),
+  "413": createErrorResponse("A file is too large."),
+  "422": createErrorResponse("An input is missing or invalid. `details` lists the problems."),
+  "429": createErrorResponse("A limit of the app was reached. Retry-After is sent if known."),
 };

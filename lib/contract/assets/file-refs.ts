@@ -45,18 +45,18 @@ export type DownloadTask = {
 /** `failure`: the service is unreachable, and the list shows the last known state. */
 export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; failure?: { code: string; message: string } };
 
-/** Host and path identify the file. The query and credentials stay hidden. */
+/** Keeps the host and path, which identify the file. Hides the query and credentials. */
 export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { protocol, host, pathname, search } = new URL(address);
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
-export function getFileName(masked: string): string {
-  const [path = ""] = masked.split("?");
+export function getFileName(maskedUrl: string): string {
+  const [path = ""] = maskedUrl.split("?");
   const name = path.slice(path.lastIndexOf("/") + 1);
-  const decoded = decodePercent(name) ?? name;
-  return decoded || masked;
+  const decodedName = decodePercent(name) ?? name;
+  return decodedName || maskedUrl;
 }
 
 export function maskAddresses(text: string): string {

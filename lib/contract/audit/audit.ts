@@ -72,7 +72,7 @@ const changeSchema = z
   .strict();
 export type MemberChange = z.output<typeof changeSchema> & { role?: { from?: (typeof roles)[number]; to: (typeof roles)[number] } };
 
-/** Without a name, the email address alone. Guests have none. */
+/** Returns "name <email>", or only the part that is known. Guests have no email address. */
 export function formatMemberIdentity({ name, email }: { name: string; email?: string }): string {
   if (email === undefined || !email.includes("@")) return name;
   return name === "" || name === email ? email : `${name} <${email}>`;
@@ -95,13 +95,13 @@ export function parseMemberChange(outcome: string): MemberChange | undefined {
 }
 
 export function describeMemberChange({ role, disabled, by, provider, groups, signUp, invitedBy, of }: MemberChange): string {
-  const at = provider === undefined ? "" : ` at ${provider}`;
+  const providerSuffix = provider === undefined ? "" : ` at ${provider}`;
   return [
     role && `role: ${role.from === undefined || role.from === role.to ? "" : `${role.from} -> `}${role.to}`,
     disabled === undefined ? undefined : disabled ? "suspended" : "let in again",
-    groups && `by groups${at}: ${groups.join(", ")}`,
-    signUp && `by the setting for new people${at}`,
-    !groups && !signUp && provider !== undefined && `by sign-in${at}`,
+    groups && `by groups${providerSuffix}: ${groups.join(", ")}`,
+    signUp && `by the setting for new people${providerSuffix}`,
+    !groups && !signUp && provider !== undefined && `by sign-in${providerSuffix}`,
     invitedBy !== undefined && `invited by ${invitedBy}`,
     by !== undefined && `by ${by}`,
     of !== undefined && `of ${of}`,

@@ -16,7 +16,7 @@ export function readSavedInputs({ properties }: Pick<EditorNode, "properties">):
   return readProperty(properties[PROPERTY])?.inputs ?? {};
 }
 
-/** Such a node was created from a graph, so it is sent even if its class is unknown. */
+/** A node with saved inputs was created from a graph, so it is sent even if its class is unknown. */
 export function hasSavedInputs({ properties }: Pick<EditorNode, "properties">): boolean {
   return Object.hasOwn(properties, PROPERTY);
 }
@@ -31,10 +31,10 @@ export function isSameJson(item: unknown, other: unknown): boolean {
 }
 
 const MAX_COMPARED_NODES = 50;
-/** A limit, because many nodes of a graph may use one definition, and each is compared with all inputs. */
+/** Limits the work, because many nodes may use one definition, and each is compared with all its inputs. */
 const MAX_COMPARED_INPUTS = 200_000;
 
-/** The drawing may have more nodes, because only a part may have been run and some packs have nodes that only describe links. */
+/** The drawing may have more nodes than the graph, because a run may be partial and some packs have nodes that only describe links. */
 export function readMatchingDrawing(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
@@ -42,7 +42,7 @@ export function readMatchingDrawing(drawing: unknown, graph: Graph): EditorFile 
   let comparedInputs = 0;
   for (const id of Object.keys(graph)) {
     const drawnNode = findDrawnNode(file, id);
-    if (drawnNode === IN_GROUP) continue;
+    if (drawnNode === INSIDE_GROUP_NODE) continue;
     comparedInputs += drawnNode?.node.inputs.length ?? 0;
     if (!drawnNode || comparedInputs > MAX_COMPARED_INPUTS || !matchesDrawnNode({ file, graph, hasMore }, drawnNode, getOwn(graph, id)))
       return undefined;
@@ -56,9 +56,9 @@ export function isPlainNode(file: EditorFile, node: EditorNode): boolean {
 
 type DrawnNode = { net: Net; node: EditorNode; prefix: string };
 /** Nodes inside a group node are not drawn separately. */
-const IN_GROUP = "in a group node";
+const INSIDE_GROUP_NODE = "in a group node";
 
-function findDrawnNode(file: EditorFile, id: string): DrawnNode | typeof IN_GROUP | undefined {
+function findDrawnNode(file: EditorFile, id: string): DrawnNode | typeof INSIDE_GROUP_NODE | undefined {
   const path = getNodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
   if (path.length > MAX_COMPARED_NODES) return undefined;
   let net: Net = file;
@@ -66,7 +66,7 @@ function findDrawnNode(file: EditorFile, id: string): DrawnNode | typeof IN_GROU
     const node = getNodesById(net).get(part);
     if (!node) return undefined;
     if (index === path.length - 1) return { net, node, prefix: id.slice(0, id.length - part.length) };
-    if (isGroupNode(node)) return IN_GROUP;
+    if (isGroupNode(node)) return INSIDE_GROUP_NODE;
     const definition = file.definitions.get(node.type);
     if (!definition) return undefined;
     net = definition;

@@ -68,7 +68,7 @@ export function findNet(file: EditorFile, path: readonly string[]): Net | undefi
   return net;
 }
 
-const newNames = new Map([
+const newClassNames = new Map([
   ["T2IAdapterLoader", "ControlNetLoader"],
   ["ConditioningAverage ", "ConditioningAverage"],
   ["SDV_img2vid_Conditioning", "SVD_img2vid_Conditioning"],
@@ -83,7 +83,7 @@ export function readNode(value: unknown, info: ObjectInfo): EditorNode[] {
   return [
     {
       id,
-      type: getOwn(info, node.type) ? node.type : (newNames.get(node.type) ?? node.type),
+      type: getOwn(info, node.type) ? node.type : (newClassNames.get(node.type) ?? node.type),
       mode: asNumber(node.mode) ?? 0,
       ...(typeof node.title === "string" && node.title !== "" && { title: node.title }),
       inputs: asArray(node.inputs).flatMap(readSlot),
@@ -134,9 +134,11 @@ function readLink(value: unknown): [string, EditorLink][] {
   const [id, origin, originSlot, target, targetSlot] = object
     ? [object.id, object.origin_id, object.origin_slot, object.target_id, object.target_slot]
     : asArray(value);
-  const [link, from, to] = [toIdText(id), toIdText(origin), toIdText(target)];
-  if (link === undefined || from === undefined) return [];
-  return [[link, { origin: from, originSlot: parseSlotIndex(originSlot), target: to ?? "", targetSlot: parseSlotIndex(targetSlot) }]];
+  const [linkId, originId, targetId] = [toIdText(id), toIdText(origin), toIdText(target)];
+  if (linkId === undefined || originId === undefined) return [];
+  return [
+    [linkId, { origin: originId, originSlot: parseSlotIndex(originSlot), target: targetId ?? "", targetSlot: parseSlotIndex(targetSlot) }],
+  ];
 }
 
 /** Some programs write numbers as strings. The editor reads both. */

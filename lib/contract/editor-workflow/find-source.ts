@@ -1,4 +1,4 @@
-// Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders. Ends on loops.
+// Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph boundaries. Stops at loops.
 
 import { getOwn, isObject } from "../json/json";
 import { type Definition, type EditorNode, getNodesById, INSIDE_END, INSIDE_START, memoize, type Net, type Slot } from "./file";
@@ -21,7 +21,7 @@ const unnamedSlot: Slot = { name: "", type: "*", hasWidget: false };
 const MAX_DEPTH = 200;
 const MAX_TRIED_SLOTS = 1_000;
 
-/** `type`: of the final input or the last bypassed one. `isDirect`: only subgraph borders were crossed. */
+/** `type`: of the final input or the last bypassed one. `isDirect`: only subgraph boundaries were crossed. */
 type SourcePath = { type: string; isDirect: boolean; steps: number };
 
 export function findSource({ scope }: NodeLocation, slot: Slot, context: LinkContext): Source {
@@ -32,16 +32,16 @@ function followInput(scope: Scope, slot: Slot, path: SourcePath, context: LinkCo
   if (slot.link === undefined) return emptySource;
   const link = scope.net.links.get(slot.link);
   if (!link || path.steps > MAX_DEPTH) return brokenSource;
-  const next = { ...path, steps: path.steps + 1 };
+  const nextPath = { ...path, steps: path.steps + 1 };
   const { instance } = scope;
   if (instance && link.origin === INSIDE_START) {
-    const outer = getSlots(instance, context)[link.originSlot];
-    if (!outer) return brokenSource;
-    if (outer.link === undefined) return getInstanceValue(instance, scope, link.originSlot, context) ?? emptySource;
-    return followInput(instance.scope, outer, { ...next, type: outer.type }, context);
+    const outerSlot = getSlots(instance, context)[link.originSlot];
+    if (!outerSlot) return brokenSource;
+    if (outerSlot.link === undefined) return getInstanceValue(instance, scope, link.originSlot, context) ?? emptySource;
+    return followInput(instance.scope, outerSlot, { ...nextPath, type: outerSlot.type }, context);
   }
   const node = getNodesById(scope.net).get(link.origin);
-  return node ? followOutput({ scope, node }, link.originSlot, next, context) : brokenSource;
+  return node ? followOutput({ scope, node }, link.originSlot, nextPath, context) : brokenSource;
 }
 
 function followOutput(location: NodeLocation, output: number, path: SourcePath, context: LinkContext): Source {
@@ -61,8 +61,8 @@ function followOutput(location: NodeLocation, output: number, path: SourcePath, 
   if (tunnel || isNeverSent(node)) return followInput(scope, node.inputs[output] ?? unnamedSlot, nextPath, context);
   const inner = context.enterNode(location);
   if (!inner) return { kind: "output", id: toGraphId(scope, node), slot: output };
-  const end = getEndLinks(inner.definition).get(output);
-  return end === undefined ? emptySource : followInput(inner.scope, { ...unnamedSlot, link: end }, nextPath, context);
+  const endLink = getEndLinks(inner.definition).get(output);
+  return endLink === undefined ? emptySource : followInput(inner.scope, { ...unnamedSlot, link: endLink }, nextPath, context);
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
@@ -96,12 +96,12 @@ function getPrimitiveSource(node: EditorNode, { readPrimitiveValue }: LinkContex
 }
 
 const getEndLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
-  const ends = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
+  const endLinks = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
   const portLinks = outputs.flatMap((port, output) => {
     const link = port.links.find((id) => links.has(id));
     return link === undefined ? [] : [[output, link] as const];
   });
-  return new Map([...ends.reverse(), ...portLinks]);
+  return new Map([...endLinks.reverse(), ...portLinks]);
 });
 
 function followBypassed(location: NodeLocation, output: number, path: SourcePath, context: LinkContext): Source {
@@ -120,7 +120,7 @@ function findBypassedInput(slots: readonly Slot[], output: number, type: string,
   return getIndexByType(slots).get(type) ?? slots.slice(0, MAX_TRIED_SLOTS).findIndex(fitsBoth);
 }
 
-const getIndexByType = memoize((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));
+const getIndexByType = memoize((slots: readonly Slot[]) => new Map(slots.map(({ type }, index) => [type, index] as const).reverse()));
 
 function getOutputType(location: NodeLocation, output: number, { info, enterNode }: LinkContext): string {
   const { node } = location;
@@ -129,8 +129,8 @@ function getOutputType(location: NodeLocation, output: number, { info, enterNode
   return Array.isArray(type) ? "COMBO" : String(type);
 }
 
-function isTypeCompatible(value: string, other: string): boolean {
-  const names = new Set(value.toLowerCase().split(","));
-  const otherNames = other.toLowerCase().split(",");
+function isTypeCompatible(type: string, otherType: string): boolean {
+  const names = new Set(type.toLowerCase().split(","));
+  const otherNames = otherType.toLowerCase().split(",");
   return names.has("*") || otherNames.some((name) => name === "*" || names.has(name));
 }

@@ -32,18 +32,18 @@ export function expandGroupNode(
 ): { instance: EditorNode; definition: Definition } | undefined {
   const group = asObject(getOwn(groupNodes, instance.type.replace(GROUP_PREFIX, "")));
   if (!group) return undefined;
-  const innerNodes = asArray(group.nodes).flatMap((node, at) => readNode({ ...asObject(node), id: at }, info));
-  const byId = new Map(innerNodes.map((node) => [node.id, node]));
+  const innerNodes = asArray(group.nodes).flatMap((node, index) => readNode({ ...asObject(node), id: index }, info));
+  const nodesById = new Map(innerNodes.map((node) => [node.id, node]));
   const links = new Map<string, EditorLink>();
   const linksByInput = new Map<string, string>();
-  for (const [at, link] of asArray(group.links).entries()) {
+  for (const [index, link] of asArray(group.links).entries()) {
     const [origin, originSlot, target, targetSlot] = asArray(link);
-    const [from, to] = [toIdText(origin), toIdText(target)];
+    const [originId, targetId] = [toIdText(origin), toIdText(target)];
     const slot = asNumber(targetSlot) ?? 0;
-    const name = byId.get(to ?? "")?.inputs[slot]?.name;
-    if (from === undefined || to === undefined) continue;
-    links.set(String(at), { origin: from, originSlot: asNumber(originSlot) ?? 0, target: to, targetSlot: slot });
-    linksByInput.set(`${to} ${name ?? slot}`, String(at));
+    const name = nodesById.get(targetId ?? "")?.inputs[slot]?.name;
+    if (originId === undefined || targetId === undefined) continue;
+    links.set(String(index), { origin: originId, originSlot: asNumber(originSlot) ?? 0, target: targetId, targetSlot: slot });
+    linksByInput.set(`${targetId} ${name ?? slot}`, String(index));
   }
   const isLinked = (node: EditorNode, name: string) => linksByInput.has(`${node.id} ${name}`);
   const widgetInputs = new Set(
@@ -52,24 +52,24 @@ export function expandGroupNode(
   const isConvertedWidget = (node: EditorNode, name: string) => widgetInputs.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
   const outerInputLinks = new Map<string, string>();
-  const getOuterName = createOuterNames(group);
+  const getOuterName = createOuterNamer(group);
   const externalInputs = new Set(instance.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
   const linksByOrigin = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
   const nodeSlots = innerNodes.map((node) => ({
     node,
-    slots: isReroute(node) ? createRerouteSlot(node, byId, linksByOrigin.get(node.id)) : getSlots(node, info),
+    slots: isReroute(node) ? createRerouteSlot(node, nodesById, linksByOrigin.get(node.id)) : getSlots(node, info),
   }));
   // Widgets that were converted to inputs come after all others.
-  for (const isLast of [false, true]) {
+  for (const isConverted of [false, true]) {
     for (const { node, slots } of nodeSlots) {
       for (const { name, type, hasWidget } of slots) {
-        if (isLinked(node, name) || (hasWidget && isConvertedWidget(node, name)) !== isLast) continue;
-        const outer = getOuterName(node, isReroute(node) ? type : name);
+        if (isLinked(node, name) || (hasWidget && isConvertedWidget(node, name)) !== isConverted) continue;
+        const outerSlot = getOuterName(node, isReroute(node) ? type : name);
         // A widget is an input only if the outer node converted it.
-        if (hasWidget ? !externalInputs.has(outer.name) : outer.isHidden) continue;
+        if (hasWidget ? !externalInputs.has(outerSlot.name) : outerSlot.isHidden) continue;
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
-        inputs.push({ name: outer.name, type, links: [id] });
+        inputs.push({ name: outerSlot.name, type, links: [id] });
         outerInputLinks.set(`${node.id} ${name}`, id);
       }
     }
@@ -77,9 +77,9 @@ export function expandGroupNode(
   const nodesWithValues = distributeValues(instance, innerNodes, info, (node, name) =>
     isConvertedWidget(node, name) ? (isLinked(node, name) ? "inside" : "last") : "first",
   );
-  const nodes = nodesWithValues.map((node, at) => ({
+  const nodes = nodesWithValues.map((node, index) => ({
     ...node,
-    inputs: (nodeSlots[at]?.slots ?? []).flatMap((slot): Slot[] => {
+    inputs: (nodeSlots[index]?.slots ?? []).flatMap((slot): Slot[] => {
       const key = `${node.id} ${slot.name}`;
       const link = linksByInput.get(key) ?? outerInputLinks.get(key);
       return link === undefined ? [] : [{ ...slot, link }];
@@ -101,8 +101,8 @@ function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
 }
 
 /** A reroute's input has no name. The outer node names it after the type of the connected input. */
-function createRerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, nextLink: EditorLink | undefined): Slot[] {
-  const type = byId.get(nextLink?.target ?? "")?.inputs[nextLink?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
+function createRerouteSlot(node: EditorNode, nodesById: ReadonlyMap<string, EditorNode>, nextLink: EditorLink | undefined): Slot[] {
+  const type = nodesById.get(nextLink?.target ?? "")?.inputs[nextLink?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
   return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
 }
 
@@ -116,17 +116,17 @@ const getLabels = memoize(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> =
 });
 
 /** Returns the custom name, or the inner one. If the name is already used, the node's title is added in front. */
-function createOuterNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
+function createOuterNamer(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
   const nameCounts = new Map<string, number>();
-  return (node, inner) => {
-    const slotConfig = getSlotConfig(group, node, "input", inner);
-    const customName = [slotConfig?.name, getLabels(node).get(inner)].find((item) => typeof item === "string");
-    const name = typeof customName === "string" ? customName : inner;
+  return (node, innerName) => {
+    const slotConfig = getSlotConfig(group, node, "input", innerName);
+    const customName = [slotConfig?.name, getLabels(node).get(innerName)].find((item) => typeof item === "string");
+    const name = typeof customName === "string" ? customName : innerName;
     const prefix = nameCounts.has(name) ? `${node.title ?? node.type} ` : "";
-    const key = prefix === "" ? name : prefix + inner;
+    const key = prefix === "" ? name : prefix + innerName;
     const count = nameCounts.get(key);
     nameCounts.set(key, (count ?? 1) + 1);
-    return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${inner}` : key, isHidden: slotConfig?.visible === false };
+    return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${innerName}` : key, isHidden: slotConfig?.visible === false };
   };
 }
 
@@ -147,11 +147,11 @@ function distributeValues(
   let nextIndex = 0;
   for (const order of ["first", "last"]) {
     for (const { values, outerIndexes, orders } of expandedNodes) {
-      for (const [at, valueOrder] of orders.entries()) {
+      for (const [index, valueOrder] of orders.entries()) {
         if (valueOrder !== order) continue;
         if (nextIndex < widgetValues.length) {
-          values[at] = widgetValues[nextIndex];
-          outerIndexes.set(at, nextIndex);
+          values[index] = widgetValues[nextIndex];
+          outerIndexes.set(index, nextIndex);
         }
         nextIndex += 1;
       }
@@ -168,13 +168,13 @@ function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNo
   const nodeInfo = getOwn(info, node.type);
   if (!nodeInfo) return values.map(() => (isNote(node) ? "inside" : "first"));
   const widgets = readWidgets(node, nodeInfo);
-  const last = widgets.at(-1);
-  const count = values.length || (last ? Number(last.key) + toListedValues(last).length : 0);
+  const lastWidget = widgets.at(-1);
+  const count = values.length || (lastWidget ? Number(lastWidget.key) + toListedValues(lastWidget).length : 0);
   const orders = Array.from({ length: count }, (): ValueOrder => "first");
-  for (const [at, widget] of widgets.entries()) {
-    const from = Number(widget.key);
-    const to = Math.min(from + toListedValues(widget).length, Number(widgets[at + 1]?.key ?? count));
-    orders.fill(getOrder(node, widget.name), from, to);
+  for (const [index, widget] of widgets.entries()) {
+    const start = Number(widget.key);
+    const end = Math.min(start + toListedValues(widget).length, Number(widgets[index + 1]?.key ?? count));
+    orders.fill(getOrder(node, widget.name), start, end);
   }
   return orders;
 }
@@ -187,8 +187,8 @@ function createOutputs(nodes: readonly EditorNode[], info: ObjectInfo, group: Js
     const types = getOwn(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
       const slotKey = `${node.id} ${slot}`;
-      const isShown = getSlotConfig(group, node, "output", String(slot))?.visible;
-      if (typeof isShown === "boolean" ? !isShown : linkedOutputs.has(slotKey) && !externalOutputs.has(slotKey)) continue;
+      const isVisible = getSlotConfig(group, node, "output", String(slot))?.visible;
+      if (typeof isVisible === "boolean" ? !isVisible : linkedOutputs.has(slotKey) && !externalOutputs.has(slotKey)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });
       ports.push({ name: id, type: String(type), links: [id] });

@@ -122,9 +122,9 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
       if (hostValue && getSlots(location, context).every((slot) => slot.name !== name || slot.link === undefined))
         setInput(name, hostValue);
     }
-    function setInput(name: string, { value: unrounded, isRaw, valueLocation }: Value): void {
+    function setInput(name: string, { value: sourceValue, isRaw, valueLocation }: Value): void {
       const raw = specs.get(name);
-      const value = toSentValue(isRaw ? unrounded : roundToStep(unrounded, raw), raw);
+      const value = toSentValue(isRaw ? sourceValue : roundToStep(sourceValue, raw), raw);
       inputs.set(name, isRaw ? value : fillText(node, nodeId, name, value));
       valueLocations.set(`${nodeId} ${name}`, valueLocation);
       if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
@@ -209,8 +209,8 @@ function findDuplicateIds(scope: Scope): EditorProblem[] {
     nodesByRawId.set(id, [...(nodesByRawId.get(id) ?? []), node]);
   }
   return [...nodesByRawId.values()].flatMap((nodes): EditorProblem[] => {
-    const last = nodes.at(-1);
-    return last && nodes.length > 1 ? [{ code: "duplicate_id", nodeId: toGraphId(scope, last), count: nodes.length }] : [];
+    const lastNode = nodes.at(-1);
+    return lastNode && nodes.length > 1 ? [{ code: "duplicate_id", nodeId: toGraphId(scope, lastNode), count: nodes.length }] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-// The value that a subgraph node sends for an unlinked input. Ends on definitions that contain themselves.
+// The value that a subgraph node sends for an unlinked input. Stops at definitions that contain themselves.
 
 import { getOwn, isObject } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
@@ -26,7 +26,7 @@ export function getInstanceValue(
   // Undefined while it is computed, because a definition may contain itself.
   cache.set(key, undefined);
   const inner = findInnerValue(instance, innerScope, input, context);
-  const value = inner && { ...inner, ...getOwnValue(instance, innerScope, { input, shown: inner }, context) };
+  const value = inner && { ...inner, ...getOwnValue(instance, innerScope, { input, inner }, context) };
   cache.set(key, value);
   return value;
 }
@@ -78,13 +78,13 @@ const getInputTargets = memoize(({ inputs, links, nodes }: Definition) => {
   });
 });
 
-const getIndexByLink = memoize((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
+const getIndexByLink = memoize((slots: readonly Slot[]) => new Map(slots.map(({ link }, index) => [link, index] as const).reverse()));
 
-/** Values stored by name after a failed repair, or by index in `proxyWidgets` (older editors), or one per input in order. */
+/** Finds the value by name after a failed repair, by index in `proxyWidgets` (older editors), or by the order of the inputs. */
 function getOwnValue(
   instance: SubgraphInstance,
   innerScope: Scope,
-  { input, shown }: { input: number; shown: InnerValue },
+  { input, inner }: { input: number; inner: InnerValue },
   context: LinkContext,
 ): Value | undefined {
   const { node, definition, scope } = instance;
@@ -99,8 +99,8 @@ function getOwnValue(
       isRaw: true,
     };
   }
-  const proxied = getProxiedValue(node, [`-1 ${port}`, shown.source]) ?? getHostValue({ scope, node }, port);
-  if (proxied || getProxyIndexes(node).size > 0) return proxied;
+  const proxiedValue = getProxiedValue(node, [`-1 ${port}`, inner.source]) ?? getHostValue({ scope, node }, port);
+  if (proxiedValue || getProxyIndexes(node).size > 0) return proxiedValue;
   const key = isObject(node.values) ? port : valueIndex;
   const value = isObject(node.values) ? getOwn(node.values, port) : node.values[valueIndex];
   return value === undefined || value === null
@@ -117,10 +117,10 @@ function getProxiedValue(node: EditorNode, widgets: readonly string[]): Value | 
   return undefined;
 }
 
-/** "-1" is an input of the subgraph itself. */
+/** The id "-1" refers to an input of the subgraph itself. */
 const getProxyIndexes = memoize(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
   const proxyEntries = parseEntries(proxyWidgets).map(asArray);
-  return new Map(proxyEntries.map(([id, name], at) => [`${toIdText(id)} ${String(name)}`, at] as const).reverse());
+  return new Map(proxyEntries.map(([id, name], index) => [`${toIdText(id)} ${String(name)}`, index] as const).reverse());
 });
 
 const getQuarantinedValues = memoize(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {

@@ -54,12 +54,12 @@ export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" |
 }
 
 export const getLinkedNodeIds = memoize((net: Net): ReadonlySet<string> => {
-  const ends = net.nodes.flatMap((node) =>
+  const linkedIds = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {
       const editorLink = net.links.get(link ?? "");
       return editorLink && !isSwitch(node) ? [node.id, editorLink.origin] : [];
     }),
   );
   const outputOrigins = [...net.links.values()].flatMap(({ origin, target }) => (target === INSIDE_END ? [origin] : []));
-  return new Set([...ends, ...outputOrigins]);
+  return new Set([...linkedIds, ...outputOrigins]);
 });

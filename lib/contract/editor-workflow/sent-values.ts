@@ -35,11 +35,11 @@ export type EditorNotice =
 
 export type EditorReport = { problems: readonly EditorProblem[]; notices: readonly EditorNotice[] };
 
-/** Lists are wrapped, because they would be read as links. Undefined if neither the file nor the class has a value. */
+/** Wraps lists, which would otherwise be read as links. Undefined if neither the file nor the class has a value. */
 export function toSentValue(value: unknown, raw: unknown): unknown {
   const spec = value === null ? readInputSpec("", raw) : undefined;
   const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? getDefault(raw);
-  // The editor's JSON has no minus zero.
+  // The editor's JSON has no negative zero.
   if (!Array.isArray(firstValue)) return firstValue === 0 ? 0 : firstValue;
   return getInputType(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
 }
@@ -55,15 +55,15 @@ export function roundToStep(value: unknown, raw: unknown): unknown {
   const { min, max, step, round } = getSettings(raw);
   const clamp = (value: number, lowerBound = -Infinity, upperBound = Infinity) =>
     Math.min(Math.max(value, Number(min ?? lowerBound)), Number(max ?? upperBound));
-  const clamped = clamp(value);
+  const clampedValue = clamp(value);
   if (type === "INT") {
     const stepSize = step || 1;
     const offset = Number(min ?? MIN_NUMBER) % stepSize;
-    return Math.round((clamped - offset) / stepSize) * stepSize + offset;
+    return Math.round((clampedValue - offset) / stepSize) * stepSize + offset;
   }
   const digits = Math.min(MAX_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
   const unit = number(round) || (digits > 0 ? 10 ** -digits : 0);
-  return unit === 0 ? clamped : clamp(Number((Math.round(clamped / unit) * unit).toFixed(digits)), MIN_NUMBER, MAX_NUMBER);
+  return unit === 0 ? clampedValue : clamp(Number((Math.round(clampedValue / unit) * unit).toFixed(digits)), MIN_NUMBER, MAX_NUMBER);
 }
 
 export function getDefault(raw: unknown): unknown {
@@ -84,7 +84,7 @@ export function findProblems({ name: input, raw, value }: Widget, nodeId: string
 type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const MAX_DEPTH = 50;
 
-/** Finds the node that a name in a text refers to, by its name or class, or by its title. Inner nodes come first. */
+/** Finds the node that a name in a text refers to, by its name or class, or by its title. Inner nodes take precedence. */
 export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetFinder {
   let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 

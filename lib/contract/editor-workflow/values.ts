@@ -20,7 +20,7 @@ const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const MAX_DEPTH = 4;
 
-/** Checks only the type, so also true for an input that forceInput makes a socket. */
+/** Checks only the type, so it is also true for inputs that forceInput turns into sockets. */
 function isWidgetType(raw: unknown): boolean {
   return widgetTypes.has(getWidgetType(raw));
 }
@@ -38,7 +38,7 @@ export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
   const { values } = node;
   if (isObject(values)) return readByName(inputs, values, 0).map((widget) => correctWidget(node, widget));
   const indexes = findValueIndexes(inputs, values);
-  const [filtered, unfiltered] = [true, false].map((hasFilters) => {
+  const [resultWithFilters, resultWithoutFilters] = [true, false].map((hasFilters) => {
     let position = 0;
     const reader = {
       isNext: (value: unknown) => values[indexes[position] ?? -1] === value,
@@ -47,7 +47,7 @@ export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
     const widgets = readByPosition(inputs, reader, 0, hasFilters);
     return { widgets, isComplete: position <= indexes.length };
   });
-  const result = filtered?.isComplete ? filtered : unfiltered;
+  const result = resultWithFilters?.isComplete ? resultWithFilters : resultWithoutFilters;
   return (result?.widgets ?? []).map((widget) => correctWidget(node, widget));
 }
 
@@ -67,8 +67,8 @@ export function toListedValues({ name, raw, value }: Omit<Widget, "key">): unkno
 
 export function getTrailingValues(info: NodeInfo): unknown[] {
   const settings = listDeclaredInputs(info).map(({ raw }) => getSettings(raw));
-  const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
-  return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
+  const hasPictureUpload = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
+  return [...(hasPictureUpload ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
 export function getValueLocation({ raw, outerNode }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
@@ -85,7 +85,7 @@ export function orderClassInputs(info: NodeInfo, widgets: readonly Widget[]): (C
     return [classInput, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
   };
   const inputGroups = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
-  return [false, true].flatMap((isWidget) => inputGroups.filter(([first]) => first?.hasWidget === isWidget)).flat();
+  return [false, true].flatMap((isWidget) => inputGroups.filter(([firstInput]) => firstInput?.hasWidget === isWidget)).flat();
 }
 
 type ValueReader = { isNext: (value: unknown) => boolean; readNext: () => { key: number; value: unknown } };
@@ -140,8 +140,8 @@ function findValueIndexes(inputs: readonly ClassInput[], values: readonly unknow
     const isForced = forceInput === true;
     return control ? [isForced, false] : [isForced];
   });
-  const indexes = values.map((_, at) => at);
-  return forcedInputs.length === values.length ? indexes.filter((at) => forcedInputs[at] !== true) : indexes;
+  const indexes = values.map((_, index) => index);
+  return forcedInputs.length === values.length ? indexes.filter((index) => forcedInputs[index] !== true) : indexes;
 }
 
 function correctWidget({ type }: EditorNode, widget: Widget): Widget {
@@ -156,14 +156,14 @@ type WidgetLocation = { node: string; input: string };
 const MAX_NESTING = 50;
 const MAX_LOCATIONS = 100;
 /** Limits the search, because a subgraph may contain itself twice. */
-const MAX_VISITED = 2_000;
+const MAX_VISITED_NODES = 2_000;
 
 export function findWidgetLocations(file: EditorFile, node: string, widget: string): WidgetLocation[] {
   const locations = new Map<string, WidgetLocation>();
-  let visited = 0;
+  let visitedCount = 0;
 
   function findLocations({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTING || locations.size >= MAX_LOCATIONS || ++visited > MAX_VISITED) return;
+    if (depth > MAX_NESTING || locations.size >= MAX_LOCATIONS || ++visitedCount > MAX_VISITED_NODES) return;
     const editorNode = getNodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
@@ -172,10 +172,10 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
     const innerScope = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
     if (port >= 0) return findInScope(innerScope, findLinksFrom(definition, INSIDE_START, port));
-    const inner = parseEntries(editorNode.properties.proxyWidgets)
+    const innerNodeId = parseEntries(editorNode.properties.proxyWidgets)
       .map(asArray)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") findLocations(innerScope, definition.renumbered?.get(inner) ?? inner, name);
+    if (typeof innerNodeId === "string") findLocations(innerScope, definition.renumbered?.get(innerNodeId) ?? innerNodeId, name);
   }
 
   function findInScope(scope: Parameters<typeof findLocations>[0], links: readonly string[]): void {
@@ -189,10 +189,10 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
   return [...locations.values()];
 }
 
-export function findOuterName(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
+export function findOuterName(file: EditorFile, node: string, widget: string, innerName: string): string | undefined {
   const definitions = findNodes(file, node).flatMap(({ net, id }) => file.definitions.get(getNodesById(net).get(id)?.type ?? "") ?? []);
   const port = definitions.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
-  return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
+  return port?.label ?? (port?.name.replace(/_\d+$/, "") === innerName ? undefined : port?.name);
 }
 
 /** Finds the outer node with this id, or one in each instance of its subgraph, because App mode stores only the inner id. */
@@ -200,8 +200,8 @@ export function findNodes(file: EditorFile, id: string): { net: Net; path: strin
   if (getNodesById(file).has(id)) return [{ net: file, path: "", id }];
   return file.nodes.flatMap((node) => {
     const net = file.definitions.get(node.type);
-    const inner = net?.renumbered?.get(id) ?? id;
-    return net && getNodesById(net).has(inner) ? [{ net, path: `${node.id}:`, id: inner }] : [];
+    const innerId = net?.renumbered?.get(id) ?? id;
+    return net && getNodesById(net).has(innerId) ? [{ net, path: `${node.id}:`, id: innerId }] : [];
   });
 }
 

@@ -36,16 +36,16 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
       applyValues: () => ({ file, findUnplacedValues: () => [], findWidgetValue: () => undefined }),
     };
   let convertedFile: ReturnType<typeof convertFile> | undefined;
-  const getConverted = () => (convertedFile ??= convertFile(readEditorFile(file, info), info, false));
+  const getConvertedFile = () => (convertedFile ??= convertFile(readEditorFile(file, info), info, false));
   return {
-    getReport: getConverted,
+    getReport: getConvertedFile,
     applyValues(graph) {
-      const { graph: originalGraph, valueLocations } = getConverted();
+      const { graph: originalGraph, valueLocations } = getConvertedFile();
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
-        for (const { name, value, other } of findDifferences(node, getOwn(originalGraph, nodeId), info)) {
+        for (const { name, value, originalValue } of findDifferences(node, getOwn(originalGraph, nodeId), info)) {
           const valueLocation = valueLocations.get(`${nodeId} ${name}`);
-          if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
+          if (!valueLocation || value === undefined || isLink(value) || isLink(originalValue)) continue;
           const { values, staleNames } = changes.get(valueLocation.node) ?? { values: getValues(valueLocation), staleNames: [] };
           changes.set(valueLocation.node, {
             values: replaceValue(values, valueLocation, { name, value: unwrapList(value) }, node, getOwn(info, node.class_type)),
@@ -78,8 +78,9 @@ function findDifferences({ class_type: type, inputs }: GraphNode, original: Grap
   const specs = new Map(listInputs(getOwn(info, type), inputs).map(({ name, raw }) => [name, raw]));
   return [...new Set([...Object.keys(inputs), ...Object.keys(original.inputs)])].flatMap((name) => {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : getDefault(specs.get(name));
-    const other = getOwn(original.inputs, name);
-    return isLink(value) === isLink(other) && isSameJson(unwrapList(value), unwrapList(other)) ? [] : [{ name, value, other }];
+    const originalValue = getOwn(original.inputs, name);
+    const isSame = isLink(value) === isLink(originalValue) && isSameJson(unwrapList(value), unwrapList(originalValue));
+    return isSame ? [] : [{ name, value, originalValue }];
   });
 }
 
@@ -121,8 +122,8 @@ function createValueList(
   const nodeWidgets = node ? readWidgets(node, info) : [];
   const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const getFollowingValues = (widget: Widget) => {
-    const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
-    return asArray(storedNode?.values).slice(Number(widget.key) + 1, next && Number(next.key));
+    const nextWidget = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
+    return asArray(storedNode?.values).slice(Number(widget.key) + 1, nextWidget && Number(nextWidget.key));
   };
   const inputValues = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? widgetsByName.get(name)?.value : unwrapList(value)]),
@@ -143,8 +144,8 @@ function unwrapList(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
 
-function removeQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const remainingEntries = parseEntries(quarantined).filter((entry) => {
+function removeQuarantined({ proxyWidgetErrorQuarantine: quarantine, ...properties }: JsonObject, names: readonly string[]): JsonObject {
+  const remainingEntries = parseEntries(quarantine).filter((entry) => {
     const [id, name] = asArray(asObject(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });
@@ -157,7 +158,7 @@ function replaceNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>
     if (!change || !isObject(node)) return node;
     const { values, staleNames } = change;
     // Newer editors also store values by name, which could have precedence.
-    const { widgets_values_named: _before, ...rest } = node;
+    const { widgets_values_named: _namedValues, ...rest } = node;
     const properties = staleNames.length === 0 ? {} : { properties: removeQuarantined(asObject(node.properties) ?? {}, staleNames) };
     return copySpellings(node, { ...rest, ...properties, widgets_values: values });
   });
@@ -232,11 +233,11 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, drawingPositi
     pos: positions.get(nodeId) ?? [0, 0],
     outputs: createOutputs(getOwn(info, node.type), outputs.get(nodeId)),
   }));
-  const numbers = nodes.flatMap((node) => (typeof node.id === "number" ? node.id : []));
+  const numericIds = nodes.flatMap((node) => (typeof node.id === "number" ? node.id : []));
   const file = {
     id,
     revision: 0,
-    last_node_id: numbers.reduce((max, value) => Math.max(max, value), 0),
+    last_node_id: numericIds.reduce((max, value) => Math.max(max, value), 0),
     last_link_id: links.length,
     nodes,
     links,
@@ -255,8 +256,9 @@ function addSavedInputs(
 ): NewFile {
   const { graph: convertedGraph } = convertFile(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
-  const nodes = file.nodes.map((node, at) => {
-    const [inputs, convertedInputs] = [getOwn(graph, ids[at] ?? "")?.inputs ?? {}, getOwn(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
+  const nodes = file.nodes.map((node, index) => {
+    const nodeId = ids[index] ?? "";
+    const [inputs, convertedInputs] = [getOwn(graph, nodeId)?.inputs ?? {}, getOwn(convertedGraph, nodeId)?.inputs ?? {}];
     const savedInputs = Object.entries(inputs).flatMap(([name, value]): [string, SavedInput][] =>
       isSameJson(unwrapUnlessLink(value), unwrapUnlessLink(getOwn(convertedInputs, name)))
         ? []
@@ -310,10 +312,10 @@ function arrangeNodes(
   drawingPositions: Options["drawingPositions"],
 ): Map<string, readonly [number, number]> {
   const positionedNodes = nodes.map((node) => ({ ...node, ...(drawingPositions.get(node.nodeId) ?? { x: 0, y: 0 }) }));
-  const columns = [...new Set(positionedNodes.map(({ x }) => x))].sort((value, other) => value - other);
+  const columns = [...new Set(positionedNodes.map(({ x }) => x))].sort((a, b) => a - b);
   const columnsByX = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
-  for (const { nodeId, height, x } of positionedNodes.sort((item, other) => item.y - other.y)) {
+  for (const { nodeId, height, x } of positionedNodes.sort((a, b) => a.y - b.y)) {
     const column = columnsByX.get(x);
     if (!column) continue;
     positions.set(nodeId, [column.left, column.nextTop]);

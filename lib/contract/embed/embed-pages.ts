@@ -7,10 +7,10 @@ export type EmbedTheme = (typeof embedThemes)[number];
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
 const pagesWithSubpages: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
-/** The page of a console URL. Undefined for all URLs that are not listed here, in any spelling. */
+/** The page of a console URL. Undefined for URLs that are not listed here. */
 export function findEmbedPage(address: string): EmbedPage | undefined {
-  const [first = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
-  const page = embedPages.find((embedPage) => embedPage === (first === "" ? "overview" : first));
+  const [pageName = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
+  const page = embedPages.find((embedPage) => embedPage === (pageName === "" ? "overview" : pageName));
   if (page === undefined || parts.length === 0) return page;
   const isListed = page === "settings" ? parts.length === 1 && embedSettings.includes(parts[0] ?? "") : pagesWithSubpages.includes(page);
   return isListed ? page : undefined;

@@ -9,7 +9,7 @@ export const TICKET_SECONDS = 60;
 export const CLOCK_SLACK_SECONDS = 10;
 export const EMBED_SESSION_MS = 15 * 60_000;
 
-/** Browsers treat all names below `localhost` as this machine. The system's name lookup, which servers use, may not. */
+/** Browsers resolve all subdomains of `localhost` to this machine. The system resolver, which servers use, may not. */
 export function isLocalHost(hostname: string): boolean {
   return isLoopback(hostname) || /^[\w.-]+\.localhost$/.test(hostname);
 }
@@ -70,7 +70,7 @@ export type EmbedHostView = EmbedHostBody & {
 };
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
-/** The content that the host's server signs. `sub`: a member's address, or for a `guest` the host's id of the user. */
+/** The payload that the host's server signs. `sub`: a member's email address, or the host's user id for a `guest`. */
 export const ticketSchema = z.object({
   iss: originSchema,
   sub: z.string().trim().min(1).max(254),
@@ -90,7 +90,7 @@ export type Ticket = z.output<typeof ticketSchema>;
 export const embedSessionSchema = z.object({ ticket: z.string().min(1).max(8000), origin: originSchema });
 /** `leftMs`: the remaining time. `isSame`: the earlier session continues. `bearer`: for browsers without cookies. */
 export type EmbedSessionStarted = { leftMs: number; isSame: boolean; bearer?: string };
-export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
+export const embedAppearanceSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
 
 export type EmbedRole = Exclude<Role, "owner">;
 

@@ -30,16 +30,16 @@ export type CommonInput = { id: InputId; name: string; jobs: number; example: st
 export function findCommonInputs(jobs: readonly JobInputs[]): CommonInput[] {
   const inputsById = new Map<InputId, CommonInput>();
   for (const job of jobs) {
-    for (const [node, values] of job) {
-      if (!node.startsWith(CLASS_PREFIX)) continue;
+    for (const [nodeKey, values] of job) {
+      if (!nodeKey.startsWith(CLASS_PREFIX)) continue;
       for (const [input, example] of values) {
-        const id = toInputId(node, input);
+        const id = toInputId(nodeKey, input);
         const entry = inputsById.get(id) ?? { id, name: splitInputId(id).name, jobs: 0, example };
         inputsById.set(id, { ...entry, jobs: entry.jobs + 1 });
       }
     }
   }
-  return [...inputsById.values()].sort((input, other) => other.jobs - input.jobs || input.name.localeCompare(other.name));
+  return [...inputsById.values()].sort((a, b) => b.jobs - a.jobs || a.name.localeCompare(b.name));
 }
 
 type InputDifference = {

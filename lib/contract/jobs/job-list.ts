@@ -53,7 +53,7 @@ export const jobParams = {
   limit: { kind: "integer", min: 1, max: 1000, default: 100 },
 } as const satisfies Params;
 
-/** `text` is words. `from` (inclusive) and `to` (exclusive) are milliseconds since 1970. `within` is hours before now. `member` is an id. */
+/** `text`: search words. `from` (inclusive) and `to` (exclusive): milliseconds since 1970. `within`: hours before now. `member`: an id. */
 export const searchParams = {
   text: { kind: "text", maxLength: 200, isTrimmed: true },
   member: { kind: "text", maxLength: 200, isTrimmed: true },
@@ -73,7 +73,7 @@ export function hasSearchFilter(query: JobSearch): boolean {
 export type InputId = `input:${string}:${string}`;
 export const MAX_INPUTS = 8;
 export const CLASS_PREFIX = "*";
-const idPattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
+const inputIdPattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
 
 export function toInputId(node: string, input: string): InputId {
   return `input:${encodeURIComponent(node)}:${encodeURIComponent(input)}`;
@@ -93,5 +93,5 @@ export function splitInputId(id: InputId): { node: string; input: string; name: 
 }
 
 function isInputId(text: string): text is InputId {
-  return idPattern.test(text);
+  return inputIdPattern.test(text);
 }

@@ -30,7 +30,7 @@ export function writeExactJson(value: unknown, indent = 0): string {
   return writeValue(value, indent, "\n") ?? "null";
 }
 
-/** Deeper values are searched without recursion, which is seven times slower. */
+/** Deeper values are searched iteratively, which is seven times slower. */
 const MAX_RECURSION = 500;
 
 function needsSpelling(value: unknown, depth = 0): boolean {
@@ -45,42 +45,42 @@ function needsSpelling(value: unknown, depth = 0): boolean {
 }
 
 function needsSpellingDeep(root: object): boolean {
-  const remaining: unknown[] = [root];
-  const seen = new Set<unknown>();
-  for (let size = 1; size > 0; size = remaining.length) {
-    const value = remaining.pop();
+  const stack: unknown[] = [root];
+  const visited = new Set<unknown>();
+  for (let size = 1; size > 0; size = stack.length) {
+    const value = stack.pop();
     if (typeof value === "bigint") return true;
-    if (typeof value !== "object" || value === null || seen.has(value)) continue;
+    if (typeof value !== "object" || value === null || visited.has(value)) continue;
     if (spellings.has(value)) return true;
-    seen.add(value);
+    visited.add(value);
     for (const item of Array.isArray(value) ? value : Object.values(value))
-      if (typeof item === "object" || typeof item === "bigint") remaining.push(item);
+      if (typeof item === "object" || typeof item === "bigint") stack.push(item);
   }
   return false;
 }
 
-function writeValue(value: unknown, indent: number, line: string): string | undefined {
+function writeValue(value: unknown, indent: number, lineBreak: string): string | undefined {
   if (typeof value === "bigint") return String(value);
   const isAtomic = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");
   // eslint-disable-next-line no-restricted-syntax -- this is the writer
   if (isAtomic) return JSON.stringify(value);
-  const innerLine = line + " ".repeat(indent);
-  const [opening, closing] = Array.isArray(value) ? "[]" : "{}";
+  const innerBreak = lineBreak + " ".repeat(indent);
+  const [openBracket, closeBracket] = Array.isArray(value) ? "[]" : "{}";
   const valueSpellings = spellings.get(value);
   let output = "";
-  const add = (key: string | number, item: unknown, before: string) => {
+  const appendEntry = (key: string | number, item: unknown, prefix: string) => {
     const spelling = valueSpellings && typeof item === "number" ? getSpelling(value, key) : undefined;
-    const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : writeValue(item, indent, innerLine));
-    if (text === undefined && opening === "{") return;
-    output += `${output === "" ? "" : ","}${indent > 0 ? innerLine : ""}${before}${text ?? "null"}`;
+    const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : writeValue(item, indent, innerBreak));
+    if (text === undefined && openBracket === "{") return;
+    output += `${output === "" ? "" : ","}${indent > 0 ? innerBreak : ""}${prefix}${text ?? "null"}`;
   };
-  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) add(index, value[index], "");
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) appendEntry(index, value[index], "");
   else {
     for (const [key, item] of Object.entries(value)) {
       // eslint-disable-next-line no-restricted-syntax -- this is the writer
       const name = JSON.stringify(key);
-      add(key, item, indent > 0 ? `${name}: ` : `${name}:`);
+      appendEntry(key, item, indent > 0 ? `${name}: ` : `${name}:`);
     }
   }
-  return output === "" ? `${opening}${closing}` : `${opening}${output}${indent > 0 ? line : ""}${closing}`;
+  return output === "" ? `${openBracket}${closeBracket}` : `${openBracket}${output}${indent > 0 ? lineBreak : ""}${closeBracket}`;
 }

@@ -42,22 +42,22 @@ export function getLineAndColumn(text: string, offset: number): { line: number; 
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
-function readKey(text: string, at: number): number {
-  if (text[at] !== '"') return -at - 1;
-  const end = skip(stringPattern, text, at);
-  if (end === at) return -findStringError(text, at) - 1;
+function readKey(text: string, start: number): number {
+  if (text[start] !== '"') return -start - 1;
+  const end = skip(stringPattern, text, start);
+  if (end === start) return -findStringError(text, start) - 1;
   const colon = skip(blankPattern, text, end);
   return text[colon] === ":" ? skip(blankPattern, text, colon + 1) : -colon - 1;
 }
 
-/** The position of the error in a text that is not closed, or has a line break or an invalid escape. */
-function findStringError(text: string, at: number): number {
-  return skip(stringStartPattern, text, at);
+/** The position of the error in a string that is not closed, or has a line break or an invalid escape. */
+function findStringError(text: string, start: number): number {
+  return skip(stringStartPattern, text, start);
 }
 
-function skip(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
+function skip(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
 }
 
 const tokenPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
@@ -67,18 +67,18 @@ export function findDuplicateKeys(text: string, path: readonly string[]): string
   const keys = new Set<string>();
   const duplicates = new Set<string>();
   const openPath: string[] = [];
-  const isList: boolean[] = [];
+  const listFlags: boolean[] = [];
   let isKey = false;
   for (const [token] of text.matchAll(tokenPattern)) {
     if (token === "{" || token === "[") {
-      isList.push(token === "[");
+      listFlags.push(token === "[");
       openPath.push("0");
       isKey = token === "{";
     } else if (token === "}" || token === "]") {
-      isList.pop();
+      listFlags.pop();
       openPath.pop();
       isKey = false;
-    } else if (token === ",") isKey = isList.at(-1) === false;
+    } else if (token === ",") isKey = listFlags.at(-1) === false;
     else if (token === ":") isKey = false;
     else if (isKey && openPath.length <= path.length + 1) {
       const key = String(JSON.parse(token));

@@ -29,7 +29,7 @@ export function getSharedWeakMap<K extends object, V>(name: string): WeakMap<K, 
   const symbol = Symbol.for(`lightdesk.${name}`);
   const storedMap: WeakMap<K, V> | undefined = Reflect.get(globalThis, symbol);
   if (storedMap) return storedMap;
-  const created = new WeakMap<K, V>();
-  Reflect.set(globalThis, symbol, created);
-  return created;
+  const newMap = new WeakMap<K, V>();
+  Reflect.set(globalThis, symbol, newMap);
+  return newMap;
 }

@@ -10,7 +10,7 @@ const ZERO = 48;
 const COLON = 58;
 const numberPattern = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 /** Numbers that JavaScript writes unchanged: up to 15 digits, and no trailing zero. Other numbers are compared with JavaScript's output. */
-const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
+const plainDecimalPattern = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
 /** Larger whole numbers become doubles with a spelling, because exact arithmetic on them is slow. */
 const MAX_BIGINT_DIGITS = 1000;
 /** A graph of five thousand nodes and its editor file have fewer than 30,000 exact numbers. */
@@ -20,7 +20,7 @@ const MAX_EXACT_LENGTH = 20;
 /** `emptyValue`: the value of an empty text, if empty texts are allowed. `maxNumbers`: the maximum number of exact numbers. */
 type Options = { emptyValue?: undefined; maxNumbers?: number };
 
-export class TooManyExactNumbers extends RangeError {
+export class TooManyExactNumbersError extends RangeError {
   constructor(
     readonly maxNumbers: number,
     readonly excess = `more than ${maxNumbers} long or unusually written numbers, or ${maxNumbers * MAX_EXACT_LENGTH} digits in them`,
@@ -29,15 +29,15 @@ export class TooManyExactNumbers extends RangeError {
   }
 }
 
-/** Throws SyntaxError, and TooManyExactNumbers before parsing. The caller chooses the type, as for JSON.parse. */
+/** Throws SyntaxError, and TooManyExactNumbersError before parsing. The caller chooses the type, as for JSON.parse. */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
   const exactPositions = findExactNumbers(text, options.maxNumbers ?? maxExactNumbers.response);
   // Parsed in one pass: each exact number becomes a string with a prefix that senders cannot guess.
   const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
   const prefixedText = exactPositions.length === 0 ? text : prefixNumbers(text, exactPositions, prefix);
-  const parsed = { value: "emptyValue" in options && text === "" ? options.emptyValue : JSON.parse(prefixedText) };
-  if (exactPositions.length > 0) restoreNumbers(parsed, prefix);
-  return parsed.value;
+  const root = { value: "emptyValue" in options && text === "" ? options.emptyValue : JSON.parse(prefixedText) };
+  if (exactPositions.length > 0) restoreNumbers(root, prefix);
+  return root.value;
 }
 
 export function parseJson(text: string): unknown {
@@ -48,12 +48,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Also parses NaN and Infinity, as null. Throws SyntaxError, and TooManyExactNumbers beyond `maxNumbers`. */
+/** Also parses NaN and Infinity, as null. Throws SyntaxError, and TooManyExactNumbersError beyond `maxNumbers`. */
 export function parseLenient<T = unknown>(text: string, maxNumbers: number = maxExactNumbers.text): T {
   try {
     return parseExactJson<T>(text, { maxNumbers });
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) throw error;
+    if (error instanceof TooManyExactNumbersError) throw error;
     return parseExactJson<T>(replaceNaN(text), { maxNumbers });
   }
 }
@@ -70,15 +70,15 @@ export function parseLenientJson(text: string): unknown {
   }
 }
 
-const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
+const stringOrNanPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 
 export function replaceNaN(text: string, replacement: "null" | "0" = "null"): string {
-  return text.replace(textOrNaN, (match) => (match.startsWith('"') ? match : replacement.padEnd(match.length)));
+  return text.replace(stringOrNanPattern, (match) => (match.startsWith('"') ? match : replacement.padEnd(match.length)));
 }
 
 function findExactNumbers(text: string, maxNumbers: number): number[] {
   const positions: number[] = [];
-  let characters = 0;
+  let characterCount = 0;
   for (let position = 0; position < text.length;) {
     const code = text.charCodeAt(position);
     if (code === QUOTE) {
@@ -92,8 +92,9 @@ function findExactNumbers(text: string, maxNumbers: number): number[] {
     const end = findNumberEnd(text, position);
     // A number in place of a key is left for JSON.parse to reject.
     if (isExact(text, position, end) && text.charCodeAt(skipBlanks(text, end)) !== COLON) {
-      characters += end - position;
-      if (positions.length >= 2 * maxNumbers || characters > maxNumbers * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(maxNumbers);
+      characterCount += end - position;
+      if (positions.length >= 2 * maxNumbers || characterCount > maxNumbers * MAX_EXACT_LENGTH)
+        throw new TooManyExactNumbersError(maxNumbers);
       positions.push(position, end);
     }
     position = end;
@@ -135,12 +136,12 @@ function findNumberEnd(text: string, start: number): number {
 }
 
 function isDigits(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
+  for (let index = start; index < end; index += 1) if (!isDigit(text.charCodeAt(index))) return false;
   return true;
 }
 
 function isPlain(digits: string): boolean {
-  return plainDecimal.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits);
+  return plainDecimalPattern.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits);
 }
 
 function isUnsafe(digits: string): boolean {
@@ -165,9 +166,9 @@ function findStringEnd(text: string, start: number): number {
 
 /** Not recursive, because the sender controls the depth. */
 function restoreNumbers(root: object, prefix: string): void {
-  const remaining: object[] = [root];
+  const stack: object[] = [root];
   let spellings: Map<string | number, string> | undefined;
-  for (let container = remaining.pop(); container; container = remaining.pop()) {
+  for (let container = stack.pop(); container; container = stack.pop()) {
     spellings = undefined;
     // Lists are indexed directly, because a key string per entry would be slow.
     if (Array.isArray(container)) for (let index = 0; index < container.length; index += 1) restore(container, index, container[index]);
@@ -176,14 +177,14 @@ function restoreNumbers(root: object, prefix: string): void {
   }
 
   function restore(target: object, key: string | number, value: unknown): void {
-    if (typeof value === "object" && value !== null) remaining.push(value);
+    if (typeof value === "object" && value !== null) stack.push(value);
     else if (typeof value === "string" && value.startsWith(prefix)) {
       const digits = value.slice(prefix.length);
-      const isExact = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
+      const isBigInt = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
       // Defined instead of assigned, because the key may be __proto__.
-      if (key === "__proto__") Object.defineProperty(target, key, { value: isExact ? BigInt(digits) : Number(digits) });
-      else Reflect.set(target, key, isExact ? BigInt(digits) : Number(digits));
-      if (!isExact) (spellings ??= new Map()).set(key, digits);
+      if (key === "__proto__") Object.defineProperty(target, key, { value: isBigInt ? BigInt(digits) : Number(digits) });
+      else Reflect.set(target, key, isBigInt ? BigInt(digits) : Number(digits));
+      if (!isBigInt) (spellings ??= new Map()).set(key, digits);
     }
   }
 }

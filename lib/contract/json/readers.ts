@@ -1,4 +1,4 @@
-// Schemas as functions, for browsers. Values that do not fit are undefined. Does not import zod (docs/decisions/0035).
+// Schemas as functions, for browsers. Values that do not match are undefined. Does not import zod (docs/decisions/0035).
 
 import { getOwn, getSharedWeakMap, isObject } from "./json";
 
@@ -56,7 +56,7 @@ const toEntries = <T>(parsed: T | undefined): T[] => (parsed === undefined ? [] 
 type Shape = Readonly<Record<string, Reader<unknown>>>;
 type Fields<S> = { [N in keyof S]: ReaderOutput<S[N]> };
 
-/** Undefined if a required field does not fit. Optional fields that do not fit are left out. */
+/** Undefined if a required field does not match. Optional fields that do not match are omitted. */
 export function object<R extends Shape, O extends Shape = Record<never, never>>(
   required: R,
   optional?: O,

@@ -3,10 +3,10 @@
 export const roles = ["runner", "viewer", "operator", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
 
-export function hasRole(actual: Role, required: Role): boolean {
-  return roles.indexOf(actual) >= roles.indexOf(required);
+export function hasRole(role: Role, requiredRole: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(requiredRole);
 }
 
-export function getWeakerRole(value: Role, other: Role): Role {
-  return hasRole(value, other) ? other : value;
+export function getWeakerRole(role: Role, otherRole: Role): Role {
+  return hasRole(role, otherRole) ? otherRole : role;
 }

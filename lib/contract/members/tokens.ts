@@ -5,7 +5,7 @@ import { createPlainLine } from "../schemas/lenient";
 import { type Role, roles } from "./roles";
 import { tokenLifetimes } from "./sign-in";
 
-/** `reads`: operations that change nothing, here and at a service. A list contains names of operations. */
+/** `reads`: operations that change nothing in the console or on a service. A list contains names of operations. */
 export const tokenOperationsSchema = z.union([z.enum(["all", "reads"]), z.array(z.string().min(1).max(100)).min(1).max(200)]);
 export type TokenOperations = z.infer<typeof tokenOperationsSchema>;
 

@@ -27,9 +27,9 @@ export function formatSubmitter({ name, token }: { name?: string; token?: string
 export const amountNames = ["failed", "seconds", "outputs", "bytes"] as const;
 
 export function sumUsage(rows: readonly UsageFigures[]): UsageFigures {
-  const sum = (name: (typeof amountNames)[number]) => addAmounts(rows.map((row) => row[name]));
+  const sumAmounts = (name: (typeof amountNames)[number]) => addAmounts(rows.map((row) => row[name]));
   const runs = rows.reduce((total, row) => total + row.runs, 0);
-  return { runs, failed: sum("failed"), seconds: sum("seconds"), outputs: sum("outputs"), bytes: sum("bytes") };
+  return { runs, failed: sumAmounts("failed"), seconds: sumAmounts("seconds"), outputs: sumAmounts("outputs"), bytes: sumAmounts("bytes") };
 }
 
 function addAmounts(amounts: readonly Amount[]): Amount {

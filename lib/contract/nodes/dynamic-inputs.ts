@@ -47,7 +47,7 @@ export function isDynamic(info: NodeInfo | undefined): boolean {
   return specs.some((raw) => isDynamicCombo(raw) || isGrowing(raw));
 }
 
-/** The graph after a choice. Inputs of the other choices are removed, and those of this one get valid values. */
+/** Returns the graph after a choice. Removes the inputs of other choices, and gives those of the new choice valid values. */
 export function selectChoice(
   graph: Graph,
   nodeId: string,
@@ -94,8 +94,8 @@ function expandGrowingInput({ name, raw, isRequired }: ClassInput, values: Value
   const minCount = isRequired ? min : 0;
   const slots = slotNames.map((slotName, index) => ({ name: `${name}.${slotName}`, raw: itemSpec, isRequired: index < minCount }));
   const presentSlots = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
-  const next = readInputSpec("", itemSpec).kind === "connection" ? undefined : slots.find((slot) => !presentSlots.includes(slot));
-  return next ? [...presentSlots, next] : presentSlots;
+  const nextSlot = readInputSpec("", itemSpec).kind === "connection" ? undefined : slots.find((slot) => !presentSlots.includes(slot));
+  return nextSlot ? [...presentSlots, nextSlot] : presentSlots;
 }
 
 export function getFallback(raw: unknown): unknown {

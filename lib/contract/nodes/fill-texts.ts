@@ -73,26 +73,27 @@ function createGraphFinder(graph: Graph): WidgetFinder {
   return (name, widget) => getOwn(nodesByName.get(name)?.inputs, widget);
 }
 
-export function replacePlaceholders(value: string, at: Date, findWidgetValue: WidgetFinder): string {
+export function replacePlaceholders(value: string, date: Date, findWidgetValue: WidgetFinder): string {
   return value.replace(/%([^%]+)%/g, (match, text: string) => {
-    const [first = "", second, ...more] = text.split(".");
-    if (second === undefined || more.length > 0) return first.startsWith("date:") ? formatDate(first.slice("date:".length), at) : match;
-    const widget = findWidgetValue(first, second);
-    if (widget === undefined || typeof widget === "object") return match;
-    return String(widget).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
+    const [name = "", widgetName, ...otherParts] = text.split(".");
+    if (widgetName === undefined || otherParts.length > 0)
+      return name.startsWith("date:") ? formatDate(name.slice("date:".length), date) : match;
+    const widgetValue = findWidgetValue(name, widgetName);
+    if (widgetValue === undefined || typeof widgetValue === "object") return match;
+    return String(widgetValue).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
   });
 }
 
-function formatDate(format: string, at: Date): string {
+function formatDate(format: string, date: Date): string {
   const parts: Readonly<Record<string, number>> = {
-    d: at.getDate(),
-    M: at.getMonth() + 1,
-    h: at.getHours(),
-    m: at.getMinutes(),
-    s: at.getSeconds(),
+    d: date.getDate(),
+    M: date.getMonth() + 1,
+    h: date.getHours(),
+    m: date.getMinutes(),
+    s: date.getSeconds(),
   };
   return format.replace(/dd?|MM?|hh?|mm?|ss?|yyyy|yy/g, (text) => {
-    if (text.startsWith("y")) return String(at.getFullYear()).slice(text === "yy" ? 2 : 0);
+    if (text.startsWith("y")) return String(date.getFullYear()).slice(text === "yy" ? 2 : 0);
     return String(parts[text.charAt(0)] ?? "").padStart(text.length, "0");
   });
 }
@@ -103,7 +104,7 @@ export function drawChoices(text: string, seed: string): string {
   const textWithoutComments = removeComments(text);
   const outerOptions: string[][] = [];
   let options = [""];
-  const append = (more: string) => void (options[options.length - 1] += more);
+  const append = (suffix: string) => void (options[options.length - 1] += suffix);
   const endGroup = () => {
     const choice = options[Math.floor(random() * options.length)] ?? "";
     options = outerOptions.pop() ?? [""];
@@ -111,9 +112,9 @@ export function drawChoices(text: string, seed: string): string {
   };
   for (let position = 0; position < textWithoutComments.length; position++) {
     const character = textWithoutComments.charAt(position);
-    const next = textWithoutComments.charAt(position + 1);
+    const nextCharacter = textWithoutComments.charAt(position + 1);
     if (character === "\\") {
-      append(/[{}|]/.test(next) ? next : character + next);
+      append(/[{}|]/.test(nextCharacter) ? nextCharacter : character + nextCharacter);
       position += 1;
     } else if (character === "{") {
       outerOptions.push(options);
@@ -132,15 +133,15 @@ function removeComments(text: string): string {
   );
 }
 
-/** Numbers from 0 to 1, of 53 bits, derived from a text (FNV-1a, then xorshift). */
+/** Returns a generator of numbers from 0 to 1 with 53 bits, seeded by a text (FNV-1a, then xorshift). */
 export function createRandom(seed: string): () => number {
   let state = 2166136261;
   for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16777619) >>> 0;
-  const next = (bits: number) => {
+  const nextBits = (bits: number) => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     return state >>> (32 - bits);
   };
-  return () => (next(27) * 2 ** 26 + next(26)) / 2 ** 53;
+  return () => (nextBits(27) * 2 ** 26 + nextBits(26)) / 2 ** 53;
 }

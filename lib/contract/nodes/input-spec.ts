@@ -71,20 +71,20 @@ export function getSettings(raw: unknown): Settings {
 /** `raw` is [type, options] or [[choices], options]. Newer catalogues use ["COMBO", { options: [choices] }]. */
 export function readInputSpec(name: string, raw: unknown): InputSpec {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  const options = getSettings(raw);
-  if (Array.isArray(type)) return createChoiceSpec(type, options);
-  if (type === "COMBO") return createChoiceSpec(options.options ?? [], options);
+  const settings = getSettings(raw);
+  if (Array.isArray(type)) return createChoiceSpec(type, settings);
+  if (type === "COMBO") return createChoiceSpec(settings.options ?? [], settings);
   if (type === "COMFY_DYNAMICCOMBO_V3") {
-    return { ...createChoiceSpec(options.options?.map((option) => readKeyedOption(option)?.key) ?? [], options), addsInputs: true };
+    return { ...createChoiceSpec(settings.options?.map((option) => readKeyedOption(option)?.key) ?? [], settings), addsInputs: true };
   }
-  if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
+  if (type === "COLOR") return { kind: "hex-color", ...(typeof settings.default === "string" && { fallback: settings.default }) };
   if (type === "BOUNDING_BOX") return { kind: "box" };
-  if (type === "INT" || type === "FLOAT") return createNumberSpec(name, type === "INT", options);
+  if (type === "INT" || type === "FLOAT") return createNumberSpec(name, type === "INT", settings);
   if (type === "STRING") {
-    const fallback = typeof options.default === "string" ? options.default : undefined;
-    return { kind: "text", multiline: options.multiline ?? false, ...(fallback !== undefined && { fallback }) };
+    const fallback = typeof settings.default === "string" ? settings.default : undefined;
+    return { kind: "text", multiline: settings.multiline ?? false, ...(fallback !== undefined && { fallback }) };
   }
-  if (type === "BOOLEAN") return { kind: "boolean", ...(typeof options.default === "boolean" && { fallback: options.default }) };
+  if (type === "BOOLEAN") return { kind: "boolean", ...(typeof settings.default === "boolean" && { fallback: settings.default }) };
   return { kind: "connection", type: typeof type === "string" ? type : "*" };
 }
 
@@ -102,13 +102,13 @@ function createNumberSpec(name: string, integer: boolean, { min, max, step, disp
   };
 }
 
-function createChoiceSpec(choices: readonly unknown[], options: Settings): Extract<InputSpec, { kind: "choice" }> {
+function createChoiceSpec(choices: readonly unknown[], settings: Settings): Extract<InputSpec, { kind: "choice" }> {
   const values = choices.flatMap((value) => readChoiceValue(value) ?? []);
-  const fallback = readChoiceValue(options.default) ?? values[0];
-  const image = options.image_upload ?? false;
-  const media = options.video_upload ? "video" : options.audio_upload ? "audio" : undefined;
+  const fallback = readChoiceValue(settings.default) ?? values[0];
+  const image = settings.image_upload ?? false;
+  const media = settings.video_upload ? "video" : settings.audio_upload ? "audio" : undefined;
   // Lists that are filled elsewhere, and folders to which files are added, may have more values.
-  const isOpen = image || media !== undefined || options.remote !== undefined || options.remote_combo !== undefined;
+  const isOpen = image || media !== undefined || settings.remote !== undefined || settings.remote_combo !== undefined;
   return {
     kind: "choice",
     options: values,
@@ -159,15 +159,15 @@ function normalizeChoice(text: string): string {
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-function computeEditDistance(value: string, other: string): number {
-  let previousRow = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= value.length; row++) {
+function computeEditDistance(text: string, otherText: string): number {
+  let previousRow = Array.from({ length: otherText.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= text.length; row++) {
     const currentRow = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const swap = (previousRow[column - 1] ?? 0) + (value[row - 1] === other[column - 1] ? 0 : 1);
-      currentRow.push(Math.min(swap, (previousRow[column] ?? 0) + 1, (currentRow[column - 1] ?? 0) + 1));
+    for (let column = 1; column <= otherText.length; column++) {
+      const substitutionCost = (previousRow[column - 1] ?? 0) + (text[row - 1] === otherText[column - 1] ? 0 : 1);
+      currentRow.push(Math.min(substitutionCost, (previousRow[column] ?? 0) + 1, (currentRow[column - 1] ?? 0) + 1));
     }
     previousRow = currentRow;
   }
-  return previousRow[other.length] ?? 0;
+  return previousRow[otherText.length] ?? 0;
 }

@@ -22,13 +22,13 @@ const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${g
 function describeErrors(operation: Operation): Record<string, Response> {
   const { refusals = [], bodyRefusal } = operation;
   const codes = new Set<ErrorCode>([...commonCodes, ...refusals]);
-  const add = (addedCodes: readonly ErrorCode[]) => addedCodes.forEach((code) => codes.add(code));
+  const addCodes = (addedCodes: readonly ErrorCode[]) => addedCodes.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
-  if (hasRanges(operation)) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
+  if (hasRanges(operation)) addCodes(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
   if (operation.query) codes.add("INVALID_QUERY");
-  if (operation.body?.kind === "json") add(jsonCodes);
-  if (operation.body?.kind === "multipart") add([...fileCodes, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
-  if (operation.body?.kind === "octets") add(fileCodes);
+  if (operation.body?.kind === "json") addCodes(jsonCodes);
+  if (operation.body?.kind === "multipart") addCodes([...fileCodes, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
+  if (operation.body?.kind === "octets") addCodes(fileCodes);
   if (operation.path.includes("{")) codes.add(operation.body?.kind === "octets" ? "BAD_REQUEST" : "NOT_FOUND");
   if (isUserdata) codes.add("BAD_REQUEST");
 
@@ -132,7 +132,7 @@ function buildDocument() {
   return { document, schemas: toComponents(schemas) };
 }
 
-/** These need no key, because they contain no user's data. */
+/** These paths need no key, because they contain no user data. */
 const publicPaths: Record<string, Record<string, DescribedOperation>> = {
   "/api/health": {
     get: {
@@ -171,15 +171,15 @@ function describeResponses(operation: Operation): Record<string, Response> {
   const responses = Object.entries(operation.responses).map(
     ([status, response]) => [status, describeResponse(response, Number(status))] as const,
   );
-  const ranges = hasRanges(operation) && { "304": { description: "The content has not changed." } };
-  return { ...Object.fromEntries(responses), ...ranges };
+  const notModified = hasRanges(operation) && { "304": { description: "The content has not changed." } };
+  return { ...Object.fromEntries(responses), ...notModified };
 }
 
-const REDIRECT = "The content is at `Location` for a short time. Follow it without the key.";
+const REDIRECT_DESCRIPTION = "The content is at `Location` for a short time. Follow it without the key.";
 
 function describeResponse(operationResponse: OperationResponse, status: number): Response {
   if (operationResponse.kind === "redirect")
-    return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
+    return { description: REDIRECT_DESCRIPTION, headers: { Location: { schema: { type: "string", format: "uri" } } } };
   if (operationResponse.kind === "empty") return { description: "Success, without a body." };
   if (operationResponse.kind !== "json")
     return { description: status === 206 ? "A range of the content." : "The content.", content: { "*/*": { schema: {} } } };
@@ -235,7 +235,7 @@ function overrideSchema({ zodSchema, jsonSchema }: Context): void {
   }
   // Otherwise, the default would be lost if the type on the wire differs from the parsed type.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-  if (jsonSchema.type === "integer") dropUnboundedEnds(jsonSchema);
+  if (jsonSchema.type === "integer") removeUnboundedLimits(jsonSchema);
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (Object.keys(jsonSchema.propertyNames ?? {}).join() === "type") delete jsonSchema.propertyNames;
 }
@@ -244,7 +244,7 @@ function toBounds({ min, max }: { min?: number; max?: number }) {
   return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
 }
 
-function dropUnboundedEnds(schema: { minimum?: unknown; maximum?: unknown }): void {
+function removeUnboundedLimits(schema: { minimum?: unknown; maximum?: unknown }): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }

@@ -45,8 +45,8 @@ function buildReference(): ApiReference {
   const { paths, components } = createOpenApiDocument("");
   const schemas = new Map(Object.entries(components.schemas));
   const rows = allOperations.flatMap((operation) => {
-    const document = paths[operation.path]?.[operation.method.toLowerCase()];
-    return document ? [toRow(operation, document, schemas)] : [];
+    const describedOperation = paths[operation.path]?.[operation.method.toLowerCase()];
+    return describedOperation ? [toRow(operation, describedOperation, schemas)] : [];
   });
   return {
     groups: referenceGroups.map((group) => ({ group, operations: rows.filter(({ operation }) => getGroup(operation) === group) })),
@@ -96,8 +96,8 @@ function formatLimits({ minimum, maximum, maxLength, maxItems, anyOf = [] }: Jso
   if (maximum !== undefined) return `≤ ${maximum}`;
   const size = maxLength ?? maxItems;
   if (size !== undefined) return `≤ ${size}`;
-  const [limit, ...others] = anyOf.flatMap((part) => formatLimits(part) ?? []);
-  return others.length === 0 ? limit : undefined;
+  const [limit, ...otherLimits] = anyOf.flatMap((part) => formatLimits(part) ?? []);
+  return otherLimits.length === 0 ? limit : undefined;
 }
 
 /** JSON Schema also allows booleans, and lists for the items of a tuple. */

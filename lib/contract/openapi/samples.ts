@@ -84,9 +84,9 @@ function getResponseKind({ method, responses }: SampleOperation): RequestParts["
 }
 
 function writeCurl({ method, url, json, form, isUpload, responseKind }: RequestParts): string {
-  const verb = method === "GET" || (method === "POST" && (json !== undefined || form || isUpload)) ? [] : [`-X ${method}`];
+  const methodOptions = method === "GET" || (method === "POST" && (json !== undefined || form || isUpload)) ? [] : [`-X ${method}`];
   const lines = [
-    ["curl", "--fail-with-body", ...(method === "HEAD" ? ["--head"] : verb), `-H "X-API-Key: $LIGHTDESK_TOKEN"`].join(" "),
+    ["curl", "--fail-with-body", ...(method === "HEAD" ? ["--head"] : methodOptions), `-H "X-API-Key: $LIGHTDESK_TOKEN"`].join(" "),
     ...(json === undefined ? [] : [`-H "Content-Type: application/json"`, `-d '${writeExactJson(json)}'`]),
     ...(form ? [`-F ${form.file}=@photo.png`, ...Object.entries(form.fields).map(([name, value]) => `-F ${name}='${value}'`)] : []),
     ...(isUpload ? [`-H "Content-Type: application/octet-stream"`, "--data-binary @hello.json"] : []),

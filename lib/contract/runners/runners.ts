@@ -89,7 +89,7 @@ export type ServiceRunners = {
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
   change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
-  /** Moves its running jobs to other runners. Jobs that ran there still name it. */
+  /** Moves its running jobs to other runners. Jobs that ran there keep its name. */
   remove(id: string): Promise<RunnerOutcome<undefined>>;
 };
 

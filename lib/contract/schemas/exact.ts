@@ -4,7 +4,7 @@ import { z } from "zod";
 
 type Schema = z.core.$ZodType;
 const exactSchemas = new WeakMap<Schema, Schema>();
-const foreignSchemas = new WeakSet<Schema>();
+const lenientOnlySchemas = new WeakSet<Schema>();
 const components = new Map<string, Schema>();
 const schemaNames = new WeakMap<Schema, string>();
 
@@ -23,7 +23,7 @@ export function omittable<S extends z.ZodType>(lenient: S): S {
 /** Not a field of the embedded service. Other services send it, or the console adds it. */
 export function lenientOnly<S extends z.ZodType>(lenient: S): S {
   const schema = lenient.clone();
-  foreignSchemas.add(schema);
+  lenientOnlySchemas.add(schema);
   return schema;
 }
 
@@ -52,8 +52,8 @@ function deriveExact(schema: Schema): Schema {
   if (schema instanceof z.ZodArray) return z.array(getExactSchema(schema.element));
   if (schema instanceof z.ZodRecord) return z.record(z.string(), getExactSchema(schema.valueType));
   if (schema instanceof z.ZodTuple) {
-    const [first, ...others] = schema.def.items.map(getExactSchema);
-    return first ? z.tuple([first, ...others]) : schema;
+    const [firstItem, ...otherItems] = schema.def.items.map(getExactSchema);
+    return firstItem ? z.tuple([firstItem, ...otherItems]) : schema;
   }
   if (schema instanceof z.ZodPipe) return getExactSchema(schema.in);
   const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodCatch;
@@ -61,7 +61,7 @@ function deriveExact(schema: Schema): Schema {
 }
 
 export function exactFields(schema: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(schema.shape).filter(([, field]) => !foreignSchemas.has(field));
+  const fields = Object.entries(schema.shape).filter(([, field]) => !lenientOnlySchemas.has(field));
   return z.object(Object.fromEntries(fields.map(([name, field]) => [name, getExactSchema(field)])));
 }
 

@@ -20,8 +20,8 @@ const wireForms = new WeakMap<object, WireForm>();
 export const getWireForm = (schema: object): WireForm | undefined => wireForms.get(schema);
 export function getParameterForm(query: z.ZodObject, name: string): WireForm | undefined {
   const schema = query.shape[name];
-  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
-  return inner && getWireForm(inner);
+  const innerSchema = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+  return innerSchema && getWireForm(innerSchema);
 }
 export function withWireForm<S extends z.ZodType>(schema: S, form: WireForm): S {
   wireForms.set(schema, form);
@@ -54,8 +54,8 @@ export function lenientOptional<T extends z.ZodType>(schema: T) {
 /** A list in a response. Unreadable entries are skipped and counted (`countSkipped`). */
 export function lenientArray<T extends z.ZodType>(item: T) {
   const arraySchema = z.array(z.unknown()).transform((values): z.output<T>[] => {
-    const readable = values.flatMap((entry) => toEntries(item.safeParse(entry)));
-    return recordSkipped(readable, values.length - readable.length);
+    const readableEntries = values.flatMap((entry) => toEntries(item.safeParse(entry)));
+    return recordSkipped(readableEntries, values.length - readableEntries.length);
   });
   return withExactSchema(arraySchema, z.array(getExactSchema(item)));
 }
@@ -63,8 +63,8 @@ export function lenientArray<T extends z.ZodType>(item: T) {
 export function lenientMap<T extends z.ZodType>(item: T) {
   const lenientRecord = z.record(z.string(), z.unknown()).transform((valuesById): Record<string, z.output<T>> => {
     const entries = Object.entries(valuesById);
-    const readable = entries.flatMap(([id, value]) => toEntries(item.safeParse(value)).map((entry) => [id, entry] as const));
-    return recordSkipped(Object.fromEntries(readable), entries.length - readable.length);
+    const readableEntries = entries.flatMap(([id, value]) => toEntries(item.safeParse(value)).map((entry) => [id, entry] as const));
+    return recordSkipped(Object.fromEntries(readableEntries), entries.length - readableEntries.length);
   });
   return withExactSchema(lenientRecord, z.record(z.string(), getExactSchema(item)));
 }
@@ -165,7 +165,7 @@ export const webAddressSchema = z
   .max(2000)
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
-/** One line that a person wrote, without characters that change the direction of writing. */
-export function createPlainLine(max: number, min = 1) {
-  return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(min).max(max));
+/** One line of user text, without characters that change the text direction. */
+export function createPlainLine(maxLength: number, minLength = 1) {
+  return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(minLength).max(maxLength));
 }

@@ -1,4 +1,4 @@
-// The node catalogue: inputs and outputs by class name. An invalid entry must not make the whole catalogue unreadable.
+// The node catalogue: inputs and outputs by class name. An invalid entry must not make the entire catalogue unreadable.
 
 import { z } from "zod";
 import { namedSchema, withExactSchema } from "./exact";

@@ -12,15 +12,15 @@ const serviceTokenPattern =
   /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
-  const cached = secretNameCache.get(name);
-  if (cached !== undefined) return cached;
+  const cachedResult = secretNameCache.get(name);
+  if (cachedResult !== undefined) return cachedResult;
   const normalizedName = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const isSecret = secretPattern.test(normalizedName) || secretWords.has(normalizedName) || serviceTokenPattern.test(normalizedName);
   if (secretNameCache.size < MAX_CACHED_NAMES) secretNameCache.set(name, isSecret);
   return isSecret;
 }
 
-/** Names repeat many times in one response. The limit prevents external names from filling the memory. */
+/** Names repeat many times in one response. The limit prevents external names from exhausting memory. */
 const secretNameCache = new Map<string, boolean>();
 const MAX_CACHED_NAMES = 5000;
 
@@ -32,14 +32,14 @@ type IsMasked = (value: object) => boolean;
 export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
   const search = { literals: listSpellings(literals), remainingValues: maskBounds.values, names: new Map(), isMasked };
-  return maskValue(value, search, { depth: 0, secret: false });
+  return maskValue(value, search, { depth: 0, isSecret: false });
 }
 
 type Search = { literals: readonly string[]; remainingValues: number; names: Map<string, string>; isMasked: IsMasked };
-type Scope = { depth: number; secret: boolean };
+type Scope = { depth: number; isSecret: boolean };
 
 function maskValue(value: unknown, search: Search, scope: Scope): unknown {
-  if (typeof value === "string") return scope.secret && value !== "" ? MASK : maskText(value, search.literals);
+  if (typeof value === "string") return scope.isSecret && value !== "" ? MASK : maskText(value, search.literals);
   if (typeof value !== "object" || value === null) return value;
   if (search.isMasked(value)) return value;
   if (scope.depth >= maskBounds.depth || --search.remainingValues < 0) return MASK;
@@ -47,32 +47,32 @@ function maskValue(value: unknown, search: Search, scope: Scope): unknown {
   return isObject(value) ? maskObject(value, search, scope) : value;
 }
 
-function maskList(list: unknown[], search: Search, { depth, secret }: Scope): unknown[] {
-  const innerScope = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
-  let masked: unknown[] | undefined;
+function maskList(list: unknown[], search: Search, { depth, isSecret }: Scope): unknown[] {
+  const innerScope = { depth: depth + 1, isSecret: isSecret && !isLink(list) && !isInputSpec(list) };
+  let maskedItems: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const maskedItem = maskValue(list[index], search, innerScope);
     if (maskedItem === list[index]) continue;
-    masked ??= [...list];
-    masked[index] = maskedItem;
+    maskedItems ??= [...list];
+    maskedItems[index] = maskedItem;
   }
-  return masked ? copySpellings(list, masked) : list;
+  return maskedItems ? copySpellings(list, maskedItems) : list;
 }
 
-function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope): JsonObject {
+function maskObject(object: JsonObject, search: Search, { depth, isSecret }: Scope): JsonObject {
   const hasSecretWidgets = hasSecretWidget(object);
   const names = Object.keys(object);
-  let masked: [string, unknown][] | undefined;
+  let entries: [string, unknown][] | undefined;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
     const value = object[name];
     const isSecretField = (isSecretName(name) && value !== name.toUpperCase()) || (hasSecretWidgets && name === "widgets_values");
-    const maskedValue = maskValue(value, search, { depth: depth + 1, secret: secret || isSecretField });
+    const maskedValue = maskValue(value, search, { depth: depth + 1, isSecret: isSecret || isSecretField });
     const maskedName = maskName(name, search);
-    if (masked === undefined && (maskedValue !== value || maskedName !== name)) masked = Object.entries(object).slice(0, index);
-    masked?.push([maskedName, maskedValue]);
+    if (entries === undefined && (maskedValue !== value || maskedName !== name)) entries = Object.entries(object).slice(0, index);
+    entries?.push([maskedName, maskedValue]);
   }
-  return masked ? copySpellings(object, Object.fromEntries(masked)) : object;
+  return entries ? copySpellings(object, Object.fromEntries(entries)) : object;
 }
 
 /** Cached, because all rows of a list have the same names. */
@@ -94,7 +94,7 @@ function isInputSpec(list: unknown[]): boolean {
   );
 }
 
-/** The editor's format lists widget values without names, which are in `inputs`. If one name is secret, all values of the node are. */
+/** The editor's format lists widget values without names, which are in `inputs`. If one name is secret, all values are. */
 function hasSecretWidget(object: JsonObject): boolean {
   return (
     Array.isArray(object.widgets_values) &&

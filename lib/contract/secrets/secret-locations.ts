@@ -33,10 +33,10 @@ function findExtraDataSecrets(extraData: JsonObject): SecretLocation[] {
   const path: string[] = [];
   const walk = (value: unknown) => {
     if (secretLocations.length >= MAX_LOCATIONS || path.length > MAX_DEPTH) return;
-    const isUnit =
-      typeof value === "string" || (path.length === DRAWING_PATH.length && DRAWING_PATH.every((name, at) => path[at] === name));
-    if (isUnit && isMasked(value)) secretLocations.push({ kind: "extra", path: [...path] });
-    else if (!isUnit && typeof value === "object" && value !== null) {
+    const isLeaf =
+      typeof value === "string" || (path.length === DRAWING_PATH.length && DRAWING_PATH.every((name, index) => path[index] === name));
+    if (isLeaf && isMasked(value)) secretLocations.push({ kind: "extra", path: [...path] });
+    else if (!isLeaf && typeof value === "object" && value !== null) {
       for (const [name, item] of Object.entries(value)) {
         path.push(name);
         walk(item);

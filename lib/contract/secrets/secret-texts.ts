@@ -27,14 +27,14 @@ const queryPattern =
 const userInfoPattern = /(:\/\/[^/\s:@]{0,200}:)[^/\s@]{1,200}(?=@)/g;
 
 export function maskText(text: string, literals: readonly string[] = []): string {
-  let masked = text;
-  for (const literal of literals) if (masked.includes(literal)) masked = masked.replaceAll(literal, MASK);
-  if (masked.length <= MAX_WINDOW_LENGTH) return maskPatterns(masked);
+  let maskedText = text;
+  for (const literal of literals) if (maskedText.includes(literal)) maskedText = maskedText.replaceAll(literal, MASK);
+  if (maskedText.length <= MAX_WINDOW_LENGTH) return maskPatterns(maskedText);
   const parts: string[] = [];
-  for (let from = 0; from < masked.length;) {
-    const to = findWindowEnd(masked, from);
-    parts.push(maskPatterns(masked.slice(from, to)));
-    from = to;
+  for (let start = 0; start < maskedText.length;) {
+    const end = findWindowEnd(maskedText, start);
+    parts.push(maskPatterns(maskedText.slice(start, end)));
+    start = end;
   }
   return parts.join("");
 }
@@ -44,28 +44,28 @@ export const MAX_WINDOW_LENGTH = 256 * 1024;
 const MAX_KEY_LENGTH = 8 * 1024;
 
 /** Ends after a space or a quote, or else after a character that no key contains, so that no secret is split. */
-export function findWindowEnd(text: string, from: number): number {
-  const end = from + MAX_WINDOW_LENGTH;
+export function findWindowEnd(text: string, start: number): number {
+  const end = start + MAX_WINDOW_LENGTH;
   if (end >= text.length) return text.length;
   const tail = text.slice(end - MAX_KEY_LENGTH, end);
   for (const separator of [/[\s"'<>]/g, /[^A-Za-z0-9_-]/g]) {
-    const last = [...tail.matchAll(separator)].at(-1);
-    if (last === undefined) continue;
-    const to = end - MAX_KEY_LENGTH + last.index + 1;
-    const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
-    return to - lead > from ? to - lead : to;
+    const lastSeparator = [...tail.matchAll(separator)].at(-1);
+    if (lastSeparator === undefined) continue;
+    const windowEnd = end - MAX_KEY_LENGTH + lastSeparator.index + 1;
+    const bearerLength = /bearer\s{1,100}$/i.exec(text.slice(Math.max(start, windowEnd - 200), windowEnd))?.[0].length ?? 0;
+    return windowEnd - bearerLength > start ? windowEnd - bearerLength : windowEnd;
   }
   return end;
 }
 
 function maskPatterns(text: string): string {
   if (!suspiciousPattern.test(text)) return text;
-  let masked = text;
-  for (const pattern of secretPatterns) masked = masked.replace(pattern, MASK);
-  return masked
-    .replace(bearerPattern, (_, lead: string) => lead + MASK)
-    .replace(queryPattern, (_, lead: string) => lead + MASK)
-    .replace(userInfoPattern, (_, lead: string) => lead + MASK);
+  let maskedText = text;
+  for (const pattern of secretPatterns) maskedText = maskedText.replace(pattern, MASK);
+  return maskedText
+    .replace(bearerPattern, (_, prefix: string) => prefix + MASK)
+    .replace(queryPattern, (_, prefix: string) => prefix + MASK)
+    .replace(userInfoPattern, (_, prefix: string) => prefix + MASK);
 }
 
 /** All spellings of each literal in JSON, in a URL, or in JSON inside a text. Omits texts that are too short to be a key. */

@@ -60,7 +60,7 @@ export function getAssetFile({ file, hash, name, tags }: Pick<AssetView, "file" 
 
 export type AssetDetail = AssetView & {
   createdNew?: boolean;
-  isMutableReported?: boolean;
+  isMutabilityReported?: boolean;
   others: Record<string, unknown>;
 };
 
@@ -74,7 +74,7 @@ export function toAssetDetail(asset: Asset): AssetDetail {
   return {
     ...toAssetView(asset),
     ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
-    ...(typeof asset.is_immutable === "boolean" && { isMutableReported: true }),
+    ...(typeof asset.is_immutable === "boolean" && { isMutabilityReported: true }),
     others: Object.fromEntries(unknownFields),
   };
 }

@@ -16,7 +16,7 @@ export type JobErrorView = {
   type: string;
   message: string;
   traceback: string[];
-  /** The service accepted the graph and rejected its nodes later, with the details of an error of POST /api/prompt. */
+  /** The service accepted the graph and rejected its nodes later, with the same details as an error of POST /api/prompt. */
   lateValidation?: Failure;
 };
 
@@ -36,12 +36,12 @@ function toJobErrorView(error: unknown): JobErrorView | undefined {
   });
 }
 
-const MAX_ERROR_LINE = 140;
+const MAX_ERROR_LINE_LENGTH = 140;
 
 /** One line for a list: "LoadImage: file not found". For a late validation failure, its message. */
 export function formatErrorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
   const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  return truncateText([nodeType, reason].filter(Boolean).join(": "), MAX_ERROR_LINE);
+  return truncateText([nodeType, reason].filter(Boolean).join(": "), MAX_ERROR_LINE_LENGTH);
 }
 
 const MAX_FIELD_LENGTH = 500;
@@ -200,7 +200,7 @@ function toProgressView(progress: JobListItem["progress"]): JobProgressView | un
   return Object.keys(view).length > 0 ? view : undefined;
 }
 
-/** If one time has whole seconds, the end may be up to one second before the start. The duration is 0 then. */
+/** If one time has only whole seconds, the end may precede the start by up to a second. The duration is then 0. */
 function getDuration(startMs: number | undefined, endMs: number | undefined): number | undefined {
   return startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
 }
@@ -213,7 +213,7 @@ function removeUndefined<T extends object>(view: T): T {
 export function toHistoryJob(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
   const job: JobDetail = {
     id: entry.prompt_id,
-    status: getStatusWord(entry),
+    status: getHistoryStatus(entry),
     create_time: entry.create_time,
     workflow_id: entry.workflow_id,
     workflow_name: entry.workflow_name,
@@ -237,7 +237,7 @@ export function choosePreview(files: readonly OutputView[]): OutputView | undefi
   return visualFiles.find(({ temporary }) => !temporary) ?? visualFiles[0];
 }
 
-function getStatusWord({ status }: HistoryEntry): string {
+function getHistoryStatus({ status }: HistoryEntry): string {
   if (status?.status_str === "success") return "completed";
   const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");
   if (wasInterrupted) return "cancelled";

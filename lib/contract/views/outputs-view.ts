@@ -117,13 +117,13 @@ type OutputLocation = { nodeId: string; key: string; index: number };
 
 function listKeyOutputs({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
   const location = { nodeId, key, index: 0 };
-  if (!Array.isArray(value)) return toView(location, value, false);
+  if (!Array.isArray(value)) return toViews(location, value, false);
   const hasItems = value.some((item) => typeof item === "string" || (isObject(item) && asText(item.filename) !== undefined));
   if (!hasItems) return value.every((item) => item === null) ? [] : [createJsonView(location, value)];
-  return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
+  return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toViews({ nodeId, key, index }, item, isAnimated(flags, index)));
 }
 
-function toView(location: OutputLocation, item: unknown, animated: boolean): OutputView[] {
+function toViews(location: OutputLocation, item: unknown, animated: boolean): OutputView[] {
   if (item === null || item === undefined) return [];
   if (typeof item === "string") return [isFileName(location.key, item) ? toNamedFileView(location, item) : createTextView(location, item)];
   const file = isObject(item) ? toFileView(location, item, animated) : undefined;

@@ -51,41 +51,41 @@ export function sortTopologically(graph: Graph): string[] {
   const pendingSources = ids.map(() => 0);
   const followers: number[][] = ids.map(() => []);
   for (const { nodeId, source } of listLinks(graph)) {
-    const [from, to] = [indexById.get(source), indexById.get(nodeId)];
-    if (from === undefined || to === undefined) continue;
-    followers[from]?.push(to);
-    pendingSources[to] = (pendingSources[to] ?? 0) + 1;
+    const [sourceIndex, targetIndex] = [indexById.get(source), indexById.get(nodeId)];
+    if (sourceIndex === undefined || targetIndex === undefined) continue;
+    followers[sourceIndex]?.push(targetIndex);
+    pendingSources[targetIndex] = (pendingSources[targetIndex] ?? 0) + 1;
   }
-  const ready = ids.flatMap((_, index) => (pendingSources[index] === 0 ? [index] : [])).reverse();
+  const readyIndexes = ids.flatMap((_, index) => (pendingSources[index] === 0 ? [index] : [])).reverse();
   const order: string[] = [];
-  for (let index = ready.pop(); index !== undefined; index = ready.pop()) {
+  for (let index = readyIndexes.pop(); index !== undefined; index = readyIndexes.pop()) {
     order.push(ids[index] ?? "");
     for (const follower of followers[index] ?? []) {
       pendingSources[follower] = (pendingSources[follower] ?? 0) - 1;
-      if (pendingSources[follower] === 0) insertDescending(ready, follower);
+      if (pendingSources[follower] === 0) insertDescending(readyIndexes, follower);
     }
   }
   return order;
 }
 
-/** All ids that can be reached from `startIds`, including these. `budget` limits the number of steps. */
+/** All ids that can be reached from `startIds`, including these. `maxSteps` limits the number of steps. */
 export function findReachable(
   startIds: readonly string[],
   getNext: (id: string) => readonly string[],
-  budget = Number.POSITIVE_INFINITY,
+  maxSteps = Number.POSITIVE_INFINITY,
 ): Set<string> {
-  const reached = new Set(startIds);
-  const remaining = [...reached];
+  const reachedIds = new Set(startIds);
+  const stack = [...reachedIds];
   let steps = 0;
-  for (let id = remaining.pop(); id !== undefined && steps < budget; id = remaining.pop()) {
-    for (const next of getNext(id)) {
+  for (let id = stack.pop(); id !== undefined && steps < maxSteps; id = stack.pop()) {
+    for (const nextId of getNext(id)) {
       steps++;
-      if (reached.has(next)) continue;
-      reached.add(next);
-      remaining.push(next);
+      if (reachedIds.has(nextId)) continue;
+      reachedIds.add(nextId);
+      stack.push(nextId);
     }
   }
-  return reached;
+  return reachedIds;
 }
 
 /** The ids in a node's links, including ids that are not in the graph. */
@@ -102,7 +102,7 @@ export function findSources(graph: Graph, nodeId: string): Set<string> {
   return findReachable(getNext(nodeId), getNext);
 }
 
-/** A loop, as node ids from a node over its sources (the first id is not repeated). Undefined if there is none. */
+/** A loop as node ids, each followed by its source (the first id is not repeated). Undefined if there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
   return findCycles(Object.keys(graph), createSourceLookup(graph)).next().value;
 }
@@ -113,26 +113,26 @@ export function* findCycles(
   getNext: (id: string) => readonly string[],
   maxNodes = Number.POSITIVE_INFINITY,
 ): Generator<string[], undefined> {
-  const finished = new Set<string>();
+  const finishedIds = new Set<string>();
   for (const start of order) {
-    const path: { id: string; sources: readonly string[]; next: number }[] = [];
+    const path: { id: string; sources: readonly string[]; nextSource: number }[] = [];
     const positions = new Map<string, number>();
-    const enter = (id: string) => {
+    const enterNode = (id: string) => {
       positions.set(id, path.length);
-      path.push({ id, sources: getNext(id), next: 0 });
+      path.push({ id, sources: getNext(id), nextSource: 0 });
     };
-    if (!finished.has(start)) enter(start);
+    if (!finishedIds.has(start)) enterNode(start);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const source = top.sources[top.next++];
+      const source = top.sources[top.nextSource++];
       const position = source === undefined ? undefined : positions.get(source);
       if (source === undefined) {
         path.pop();
         positions.delete(top.id);
-        finished.add(top.id);
+        finishedIds.add(top.id);
       } else if (position !== undefined) {
         yield path.slice(position, position + maxNodes).map(({ id }) => id);
-      } else if (!finished.has(source)) {
-        enter(source);
+      } else if (!finishedIds.has(source)) {
+        enterNode(source);
       }
     }
   }

@@ -3,7 +3,7 @@
 import { copySpellings } from "../json/exact-json";
 import { asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { findDuplicateKeys, findJsonError, getLineAndColumn } from "../json/json-text";
-import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbers } from "../json/parse-json";
+import { parseLenient, parseLenientJson, replaceNaN, TooManyExactNumbersError } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { getNameInExtraData } from "./workflow-name";
 
@@ -32,7 +32,7 @@ export function readWorkflow(text: string): WorkflowResult {
   try {
     parsed = parseLenient(json);
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return reject({ code: "too_many_numbers", max: error.maxNumbers });
+    if (error instanceof TooManyExactNumbersError) return reject({ code: "too_many_numbers", max: error.maxNumbers });
     // Replacements of the same length preserve error positions.
     return reject({ code: "not_json", ...getLineAndColumn(json, findJsonError(replaceNaN(json, "0"))) });
   }
@@ -87,19 +87,19 @@ function locateGraph(value: unknown, location: JsonLocation): LocatedGraph | und
   if (!isObject(value)) return undefined;
   if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...location, graph: value };
   for (const key of wrapperKeys) {
-    const inner = locateGraph(getOwn(value, key), { ...location, path: [...location.path, key] });
-    if (!inner) continue;
+    const innerGraph = locateGraph(getOwn(value, key), { ...location, path: [...location.path, key] });
+    if (!innerGraph) continue;
     const editorFile = key === "workflow" ? undefined : locateGraph(getOwn(value, "workflow"), location)?.graph;
     const editorExtraData = Array.isArray(editorFile?.nodes) &&
-      !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
-    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
+      !Array.isArray(innerGraph.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
+    return { ...innerGraph, extraData: innerGraph.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
   }
   return undefined;
 }
 
 function isBlank(value: JsonObject): boolean {
   const entries = Object.entries(value);
-  return entries.every(([key, inner]) => wrapperKeys.some((name) => name === key) && isObject(inner) && isBlank(inner));
+  return entries.every(([key, item]) => wrapperKeys.some((name) => name === key) && isObject(item) && isBlank(item));
 }
 
 function findProblem(candidate: JsonObject): WorkflowProblem | undefined {
@@ -154,8 +154,8 @@ function getTypeName(value: unknown): "list" | "text" | "number" | "boolean" | "
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function rejectTooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowResult {
-  return reject({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
+function rejectTooLarge(limit: keyof typeof workflowLimits, found: number): WorkflowResult {
+  return reject({ code: "too_large", limit, max: workflowLimits[limit], found });
 }
 
 function reject(failure: WorkflowProblem): WorkflowResult {

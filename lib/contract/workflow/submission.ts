@@ -24,7 +24,7 @@ export function parseRerun(header: string | null): string | undefined {
   return id !== undefined && id.length <= MAX_JOB_ID_LENGTH ? id : undefined;
 }
 
-/** Jobs that one person submits together: the id and size of their batch, as `ID; size=12`. Never sent to a service. */
+/** Jobs that one user submits together: the id and size of their batch, as `ID; size=12`. Never sent to a service. */
 export const BATCH_HEADER = "x-lightdesk-batch";
 export const MAX_BATCH_SIZE = 1000;
 export type BatchRef = { id: string; size: number };
@@ -56,17 +56,17 @@ export type SubmissionReport =
 
 const unclearCodes = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"]);
 
-const readAccepted = object({}, { prompt_id: text, job_id: text });
+const readAcceptedResponse = object({}, { prompt_id: text, job_id: text });
 
 export function getSubmittedJob(response: unknown): string | undefined {
-  const parsed = readAccepted(response);
+  const parsed = readAcceptedResponse(response);
   return parsed?.prompt_id ?? parsed?.job_id;
 }
 
-const readUnsent = object({ sent: oneOf([false]) });
+const readUnsentDetails = object({ sent: oneOf([false]) });
 
 export function isUnsent({ details }: Pick<Failure, "details">): boolean {
-  return readUnsent(details) !== undefined;
+  return readUnsentDetails(details) !== undefined;
 }
 
 /** The service may have accepted the job, because it was sent and no clear response arrived. */

@@ -83,7 +83,7 @@ export async function listEligibleMembers(context: Context, connectionId: string
   const { memberId: ownerId } = connection.value;
   const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
   const usableMembers = members.filter(({ id }) => ownerId === undefined || id === ownerId);
-  return ok(usableMembers.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
+  return ok(usableMembers.map(({ id, name, role }) => ({ id, name, role })).sort((member, other) => member.name.localeCompare(other.name)));
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
@@ -97,11 +97,11 @@ export async function createApp(
   const access = await openConnection(context, connectionId);
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id, outcome: app.definition.title });
-  const storedDefinition = rejectSecrets(app.definition, access.value.apiKey);
-  if (!storedDefinition.ok) return storedDefinition;
+  const validation = validateDefinition(app.definition, access.value.apiKey);
+  if (!validation.ok) return validation;
   const { store, now } = context.composition;
-  const { memberId, name: by } = viewer;
-  const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
+  const { memberId, name } = viewer;
+  const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by: name, now: now() });
   if (id === undefined) return failed(createFailure("CONFLICT", `A connection can have at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
   return reloadApp(context, id);
@@ -118,14 +118,14 @@ export async function updateApp(
   if (definition && changes.length > 0) {
     const connectionResult = await openConnection(context, app.connectionId);
     if (!connectionResult.ok) return connectionResult;
-    const storedDefinition = rejectSecrets(definition, connectionResult.value.apiKey);
-    if (!storedDefinition.ok) return storedDefinition;
+    const validation = validateDefinition(definition, connectionResult.value.apiKey);
+    if (!validation.ok) return validation;
   }
   if (changes.length === 0 && !isAccessChanged(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
     return ok(app);
   const change = { fromVersion: version, by: viewer.name, now: context.composition.now(), access, limits };
-  const number = await context.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
-  return number === undefined ? failed(outdatedFailure) : reloadApp(context, app.id);
+  const newVersion = await context.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
+  return newVersion === undefined ? failed(outdatedFailure) : reloadApp(context, app.id);
 }
 
 function isAccessChanged(app: StoredApp, access: AppAccess | undefined): boolean {
@@ -136,17 +136,17 @@ function isAccessChanged(app: StoredApp, access: AppAccess | undefined): boolean
 }
 
 export async function restoreVersion({ params, ...context }: AuthedContext, app: StoredApp): Promise<Result<StoredApp, Failure>> {
-  const number = Number(params.number);
+  const versionNumber = Number(params.number);
   const { store, now } = context.composition;
-  const definition = Number.isSafeInteger(number) ? await store.apps.findDefinition(app.id, number) : undefined;
+  const definition = Number.isSafeInteger(versionNumber) ? await store.apps.findDefinition(app.id, versionNumber) : undefined;
   if (!definition) return failed(createFailure("NOT_FOUND", "There is no such version."));
   const changes = compareVersions(app.definition, definition);
   if (changes.length === 0) return ok(app);
-  const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: number };
+  const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: versionNumber };
   return (await store.apps.change(app.id, change)) === undefined ? failed(outdatedFailure) : reloadApp(context, app.id);
 }
 
-export function toAppFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
+export function toAppFile({ definition: { cover: _cover, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
   return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits, ...(cover !== undefined && { cover }) };
 }
 
@@ -155,12 +155,12 @@ async function reloadApp({ composition: { store }, viewer }: Context, id: string
   return app ? ok(app) : failed(appNotFoundFailure);
 }
 
-function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
+function validateDefinition(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(createFailure("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
-  const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
-  const [secretPath] = findWorkflowSecrets(masked.graph);
-  if (masked === definition && secretPath === undefined) return ok(definition);
+  const maskedDefinition = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
+  const [secretPath] = findWorkflowSecrets(maskedDefinition.graph);
+  if (maskedDefinition === definition && secretPath === undefined) return ok(definition);
   const location = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
   return failed(createFailure("UNPROCESSABLE", `The workflow contains a key or token${location}. Apps are shared, so remove it first.`));
 }

@@ -31,7 +31,7 @@ import { type StoredAppFile } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
 import { readImageSize } from "../thumbnails/resize";
 
-/** Limit for a whole form. Forms are temporarily stored on disk. */
+/** Limit for a complete form. Forms are temporarily stored on disk. */
 const MAX_FORM_BYTES = 512 * 1024 ** 2;
 const MAX_FIELD_BYTES = 512 * 1024;
 
@@ -75,12 +75,12 @@ async function readForm(
   request: Request,
   folder: string,
 ): Promise<Result<Omit<ReceivedForm, "dispose">, Failure>> {
-  const parser = openParser(request);
+  const parser = createParser(request);
   if (!parser || !request.body) return failed(createFailure("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
   const files: Promise<ReceivedFile>[] = [];
   const streams: Readable[] = [];
-  // Without this listener, an error after the pipelines would end the process.
+  // Without this listener, an error after the end of the pipeline would crash the process.
   parser.on("error", () => undefined);
   let formFailure: Failure | undefined;
   parser.on("field", (name, value, isNameTruncated, isValueTruncated) => {
@@ -129,25 +129,25 @@ async function* readChunks({ env }: Dependencies<"env">, body: ReadableStream<Ui
   let bytes = 0;
   try {
     for (;;) {
-      const next = await withReadTimeout(reader.read(), requestTimeoutMs);
-      if (next.done) return;
-      bytes += next.value.byteLength;
+      const readResult = await withReadTimeout(reader.read(), requestTimeoutMs);
+      if (readResult.done) return;
+      bytes += readResult.value.byteLength;
       if (bytes > MAX_FORM_BYTES) throw new TooLargeError();
-      yield next.value;
+      yield readResult.value;
     }
   } finally {
     reader.releaseLock();
   }
 }
 
-/** The timeout restarts with every chunk, so a slow upload isn't cut off. */
-function withReadTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
-  return withTimeout(promise, ms, () => {
+/** The timeout restarts with every chunk, so a slow upload isn't aborted. */
+function withReadTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return withTimeout(promise, timeoutMs, () => {
     throw new TimeoutError();
   });
 }
 
-function openParser(request: Request) {
+function createParser(request: Request) {
   const limits = {
     fields: 200,
     files: 50,
@@ -226,12 +226,12 @@ const unreadableFailure = createFailure("UPSTREAM_UNREADABLE", "Couldn't read th
 /** Sends Content-Length, because some services reject an upload without it. */
 export async function forwardUpload(
   context: AuthedContext,
-  connection: string | undefined,
+  connectionId: string | undefined,
   operation: Operation,
   form: Blob,
 ): Promise<Result<unknown, Failure>> {
   const url = new URL(context.request.url);
-  url.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
+  url.search = connectionId === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.size) });
   const init = { method: "POST", headers, body: form.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the action of the caller, not this call.
@@ -243,15 +243,15 @@ async function storeUpload(
   { viewer, composition }: AuthedContext,
   app: StoredApp,
   response: z.output<typeof imageUploadResponseSchema>,
-  { fileName: ownName, bytes, pixels }: Pick<ReceivedFile, "fileName" | "bytes" | "pixels">,
+  { fileName, bytes, pixels }: Pick<ReceivedFile, "fileName" | "bytes" | "pixels">,
 ): Promise<string> {
   const { store, now } = composition;
   const name = toImageValue(response);
-  await store.appFiles.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
+  await store.appFiles.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(fileName).slice(0, 200), bytes, pixels }, now());
   return name;
 }
 
-/** The service applies the mask to the image at `ref`. The result belongs to the member and counts with the original's size. */
+/** The service applies the mask to the image at `ref`. The result belongs to the member and is recorded with the original's size. */
 export async function uploadMask(
   context: AuthedContext,
   app: StoredApp,
@@ -275,9 +275,9 @@ async function buildForm({ path, fileName }: ReceivedFile, fields: Readonly<Reco
   const baseName = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
   // `name [output]` would refer to an output file.
   const safeName = baseName.replace(/\]$/, "_");
-  const partHeader = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
-  const fieldParts = Object.entries(fields).map(([name, text]) => `${partHeader(`name="${name}"`)}\r\n${text}\r\n`);
-  const prefix = `${fieldParts.join("")}${partHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
+  const formatPartHeader = (parameters: string) => `--${boundary}\r\nContent-Disposition: form-data; ${parameters}\r\n`;
+  const fieldParts = Object.entries(fields).map(([name, text]) => `${formatPartHeader(`name="${name}"`)}\r\n${text}\r\n`);
+  const prefix = `${fieldParts.join("")}${formatPartHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
   const type = `multipart/form-data; boundary=${boundary}`;
   return new Blob([prefix, await openAsBlob(path), `\r\n--${boundary}--\r\n`], { type });
 }

@@ -38,9 +38,9 @@ export async function canUseFile({ composition: { store }, viewer }: Context, ap
   if (await appFiles.findFile(connectionId, memberId, name)) return true;
   for await (const result of appRuns.findResults(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
     if (toFileValue(result) === name) return true;
-  const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
+  const fileInputs = definition.inputs.filter(({ control }) => isFileKind(control.kind));
   const presets = await appFiles.listPresets(app.id, memberId);
-  return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
+  return presets.some(({ inputs }) => fileInputs.some((input) => inputs[input.name] === name));
 }
 
 export async function listInputImages({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
@@ -66,8 +66,8 @@ function toFileValue({ file }: StoredResult): string | undefined {
 }
 
 function getExampleFiles({ definition: { inputs } }: StoredApp): string[] {
-  const files = inputs.filter(({ control }) => isFileKind(control.kind));
-  return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
+  const fileInputs = inputs.filter(({ control }) => isFileKind(control.kind));
+  return fileInputs.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
 }
 
 export async function receiveFile(context: AuthedContext, app: StoredApp): Promise<Result<string, Failure>> {
@@ -101,15 +101,15 @@ export async function receiveMask(context: AuthedContext, app: StoredApp): Retur
     const parsed = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
     if (!parsed.success) return failed(createFailure("INVALID_BODY", "original_ref: must be JSON text with a filename."));
     const { original_ref: originalRef } = parsed.data;
-    const original = toImageValue({ ...originalRef, name: originalRef.filename });
-    if (!(await canUseFile(context, app, original))) return failed(createFailure("NOT_FOUND", "There is no such file."));
+    const originalName = toImageValue({ ...originalRef, name: originalRef.filename });
+    if (!(await canUseFile(context, app, originalName))) return failed(createFailure("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
     if (!input) return failed(createFailure("UNPROCESSABLE", "This app doesn't accept a mask."));
     // A mask has the same dimensions as its image.
     const problem = checkFileLimits({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(createFailure("UNPROCESSABLE", formatProblem(problem), { problems: [problem] }));
-    const storedOriginal = await context.composition.store.appFiles.findFile(app.connectionId, context.viewer.memberId, original);
+    const storedOriginal = await context.composition.store.appFiles.findFile(app.connectionId, context.viewer.memberId, originalName);
     // Sends the validated reference, because services parse references differently.
-    return uploadMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });
+    return uploadMask(context, app, mask, { ref: toFileRef(originalName), original: storedOriginal });
   });
 }

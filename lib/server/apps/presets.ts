@@ -61,14 +61,14 @@ async function findEditablePreset({ viewer, params, composition }: AuthedContext
 async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: PresetBody): Promise<Result<PresetBody["inputs"], Failure>> {
   const presetInputs = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const values = Object.fromEntries(presetInputs.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
-  const invalidInputs = presetInputs.flatMap((input) => {
+  const valueProblems = presetInputs.flatMap((input) => {
     const value = values[input.name];
     const result = value === "" ? undefined : checkValue(input, value, () => 0);
     return result?.ok === false ? [result.problem] : [];
   });
-  const problems = [...invalidInputs, ...(await checkFileAccess(context, app, values))];
-  const [first] = problems;
-  return first ? failed(createFailure("UNPROCESSABLE", formatProblem(first), { problems })) : ok(values);
+  const problems = [...valueProblems, ...(await checkFileAccess(context, app, values))];
+  const [firstProblem] = problems;
+  return firstProblem ? failed(createFailure("UNPROCESSABLE", formatProblem(firstProblem), { problems })) : ok(values);
 }
 
 function canChangePreset({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {

@@ -24,7 +24,7 @@ function getDayStartMs(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS) * DAY_MS;
 }
 
-async function settleActiveRuns(access: Access, app: StoredApp): Promise<void> {
+async function refreshActiveRuns(access: Access, app: StoredApp): Promise<void> {
   const activeRuns = await access.composition.store.appRuns.listActive(app.id, access.viewer.memberId);
   const limit = createLimiter(MAX_CONCURRENT_REFRESHES);
   await Promise.all(activeRuns.map((run) => limit(() => refreshRun(access, app, run))));
@@ -87,10 +87,10 @@ async function startOrResumeRun(runRequest: RunRequest, previousRun?: StoredRun)
   }
   const checkedValues = await checkRun(runRequest);
   if (!checkedValues.ok) return checkedValues;
-  const run = { id: existingRun?.id ?? randomUUID(), ...(await toStoredRun(runRequest, checkedValues.value)) };
+  const run = { id: existingRun?.id ?? randomUUID(), ...(await prepareRun(runRequest, checkedValues.value)) };
   const result = await sendIfStarted(runRequest, run, checkedValues.value);
   if (result) return result;
-  // Another request may have started the run meanwhile.
+  // Another request may have started the run in the meantime.
   const currentRun =
     existingRun || key === undefined ? await appRuns.find(app.id, memberId, run.id) : await appRuns.findByKey(app.id, memberId, key);
   if (currentRun && (!isUnsent(currentRun) || currentRun.createdAt !== existingRun?.createdAt))
@@ -99,8 +99,8 @@ async function startOrResumeRun(runRequest: RunRequest, previousRun?: StoredRun)
 }
 
 /** Builds the run that is stored before it is sent, when its files have no remote names yet. */
-async function toStoredRun({ context, access, app, values, files }: RunRequest, checkedValues: AppValues) {
-  if (app.limits.atOnce !== undefined) await settleActiveRuns(access, app);
+async function prepareRun({ context, access, app, values, files }: RunRequest, checkedValues: AppValues) {
+  if (app.limits.atOnce !== undefined) await refreshActiveRuns(access, app);
   return {
     appId: app.id,
     memberId: context.viewer.memberId,

@@ -76,12 +76,12 @@ function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors
 
 function toInputProblem(input: AppInput, { type, message, extra_info: extraInfo }: NodeError): AppInputProblem {
   const code = getOwn(problemCodes, type);
-  // The file existed when the run was sent, but the service doesn't have it.
+  // The file existed when the run was sent, but the service no longer has it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return createProblem(input, "not_yours");
   const spec = readInputSpec(input.input, asObject(extraInfo)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
-  const isBound = code === "too_small" || code === "too_large";
-  if (code && isBound === (limit !== undefined)) return createProblem(input, code, limit);
+  const isRangeError = code === "too_small" || code === "too_large";
+  if (code && isRangeError === (limit !== undefined)) return createProblem(input, code, limit);
   // The service's message is about the node, not the input.
   return type === "custom_validation_failed" || message === "" ? createProblem(input, "not_taken") : { ...getInputNames(input), message };
 }
@@ -118,9 +118,9 @@ export async function refreshRun(
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (settledRun.jobId === undefined || !activeRunStates.some((state) => state === settledRun.state)) return ok(settledRun);
-  const detail = await requestRedacted(operations.getJob, access, { params: { job_id: settledRun.jobId }, waiter: "poll" });
-  if (!detail.ok) {
-    if (detail.failure.code !== "NOT_FOUND") return detail;
+  const jobResult = await requestRedacted(operations.getJob, access, { params: { job_id: settledRun.jobId }, waiter: "poll" });
+  if (!jobResult.ok) {
+    if (jobResult.failure.code !== "NOT_FOUND") return jobResult;
     if (isDequeued) return ok(await updateRun(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
       await updateRun(access.composition, settledRun, {
@@ -129,7 +129,7 @@ export async function refreshRun(
       }),
     );
   }
-  const job = detail.value.value;
+  const job = jobResult.value.value;
   const view = toJobView(job);
   const state = view.state === "unknown" ? settledRun.state : view.state;
   if (!view.terminal) {
@@ -181,16 +181,16 @@ function toProgressView({ done, runningProgress }: { done: number; runningProgre
 
 /** Existing results keep their number. New ones get the next number. */
 function numberResults(results: readonly StoredResult[], previousResults: readonly StoredResult[] = []): StoredResult[] {
-  const unmatched = previousResults.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
-  let lastNumber = Math.max(0, ...unmatched.map(({ number = 0 }) => number));
+  const unmatchedResults = previousResults.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
+  let lastNumber = Math.max(0, ...unmatchedResults.map(({ number = 0 }) => number));
   return results.map((result) => {
-    const matchIndex = unmatched.findIndex(({ text }) => text === writeExactJson(result));
-    const [match] = matchIndex < 0 ? [] : unmatched.splice(matchIndex, 1);
+    const matchIndex = unmatchedResults.findIndex(({ text }) => text === writeExactJson(result));
+    const [match] = matchIndex < 0 ? [] : unmatchedResults.splice(matchIndex, 1);
     return { ...result, number: match?.number ?? (lastNumber += 1) };
   });
 }
 
-/** If a graph is rejected after it was accepted, the error refers to inputs, as for an immediate rejection. */
+/** If a graph is rejected after it was accepted, the error refers to inputs, as it does for an immediate rejection. */
 function toRunError(definition: AppDefinition, { lateValidation, ...error }: JobErrorView): AppRunError {
   const graphError = lateValidation && toGraphError(definition, lateValidation);
   if (graphError) return graphError;
@@ -225,7 +225,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
   });
 }
 
-/** Stores the changes, unless another process has changed the run meanwhile: then the newer state wins. */
+/** Stores the changes, unless another process has changed the run in the meantime. Then the newer state wins. */
 async function updateRun(
   { store }: Dependencies<"store">,
   run: StoredRun,

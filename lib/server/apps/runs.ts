@@ -50,11 +50,11 @@ export async function listRuns(
 ): Promise<Result<RunPage, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const cursor = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
-  const beforeCursor: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
+  const cursorMatch = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
+  const cursor: [number, string] | undefined = cursorMatch?.[2] === undefined ? undefined : [Number(cursorMatch[1]), cursorMatch[2]];
   const appRuns = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
     limit: limit + 1,
-    ...(beforeCursor && { before: beforeCursor }),
+    ...(cursor && { before: cursor }),
   });
   const page = appRuns.slice(0, limit);
   const runs = await Promise.all(
@@ -130,14 +130,14 @@ export async function readCover(context: AuthedContext, app: StoredApp): Promise
 /** Uploads the cover as an asset of the connection and returns its id. */
 export async function storeCover(
   context: AuthedContext,
-  connection: string | undefined,
+  connectionId: string | undefined,
   cover: string | undefined,
 ): Promise<Result<string | undefined, Failure>> {
   if (cover === undefined) return ok(undefined);
   const form = new FormData();
   form.set("tags", "cover");
   form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
-  const result = await forwardUpload(context, connection, operations.uploadAsset, await new Response(form).blob());
+  const result = await forwardUpload(context, connectionId, operations.uploadAsset, await new Response(form).blob());
   if (!result.ok) return isNotFound(result.failure) ? ok(undefined) : result;
   const parsed = createdAssetSchema.safeParse(result.value);
   return parsed.success

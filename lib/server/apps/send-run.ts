@@ -44,8 +44,8 @@ export function readFormInput({ definition }: StoredApp, { fields, files }: Rece
 }
 
 export function hashValues(values: RunRequest["values"]): string {
-  const sorted = Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
+  const sortedEntries = Object.entries(values).sort(([name], [otherName]) => (name < otherName ? -1 : 1));
+  return createHash("sha256").update(writeExactJson(sortedEntries)).digest("hex");
 }
 
 export function removeFiles(values: AppValues, files: readonly ReceivedFile[]): AppValues {
@@ -84,8 +84,8 @@ function createUnprocessableFailure(problems: readonly AppProblem[]): Failure {
 /** Undefined if the drawing belongs to another graph or can't represent the values. */
 async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readMatchingDrawing(editor, graph)) return undefined;
-  const info = await readNodeInfos(access, listClasses(editor, graph));
-  return info && createEditableFile(editor, info).applyValues(graph).file;
+  const nodeInfos = await readNodeInfos(access, listClasses(editor, graph));
+  return nodeInfos && createEditableFile(editor, nodeInfos).applyValues(graph).file;
 }
 
 function listClasses(editor: JsonObject, graph: Graph): string[] {
@@ -102,14 +102,14 @@ export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 /** `checkedValues` contains the hash of a file in place of its name. */
 export async function sendRun(runRequest: RunRequest, run: StartedRun, checkedValues: AppValues): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, files } = runRequest;
-  const { store, now } = runRequest.access.composition;
+  const { store, now } = access.composition;
   const valuesWithNames = await uploadFiles(runRequest, checkedValues);
-  if (!valuesWithNames.ok) return refuseRun(runRequest.access.composition, run, valuesWithNames.failure);
+  if (!valuesWithNames.ok) return refuseRun(access.composition, run, valuesWithNames.failure);
   const values = valuesWithNames.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: removeSecrets(app, values) });
   await store.appFiles.extendRetention(context.viewer.memberId, getFileNames(app.definition, values), now());
   const filledApp = fillApp(app.definition, values);
-  if (!filledApp.ok) return refuseRun(runRequest.access.composition, run, createUnprocessableFailure(filledApp.problems));
+  if (!filledApp.ok) return refuseRun(access.composition, run, createUnprocessableFailure(filledApp.problems));
   const result = await submit(runRequest, run.id, await buildPromptBody(access, app.definition, filledApp.graph));
   return result.ok ? storeResponse(runRequest, run, result.value) : storeFailure(runRequest, run, result.failure);
 }
@@ -167,7 +167,7 @@ async function storeFailure(runRequest: RunRequest, run: StartedRun, failure: Fa
   const { viewer } = runRequest.context;
   const { definition } = runRequest.app;
   const { appRuns, submissions } = runRequest.access.composition.store;
-  // The key was used with another body: another request has sent the same run meanwhile, with another seed.
+  // The key was used with another body: another request has sent the same run in the meantime, with another seed.
   const key = getSubmissionKey(run.id);
   if (failure.code === "CONFLICT" && (await submissions.find({ memberId: viewer.memberId, key }))) {
     const concurrentRun = await appRuns.find(runRequest.app.id, viewer.memberId, run.id);
@@ -184,7 +184,7 @@ async function reloadRun({ context, app }: RunRequest, id: string): Promise<Resu
   return run ? ok(run) : failed(createFailure("INTERNAL", "The run was deleted while it was being sent."));
 }
 
-/** Marks the run as refused, unless another request has restarted it meanwhile. */
+/** Marks the run as refused, unless another request has restarted it in the meantime. */
 async function refuseRun(
   { store, now }: Dependencies<"store" | "now">,
   { id, createdAt }: StartedRun,

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { makeZip } from "client-zip";
-import { type ArchiveChoice, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
+import { type ArchiveSelection, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
 import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -20,7 +20,7 @@ const PAGE_SIZE = 500;
 
 type AssetResult = Result<Asset, Failure & { asset?: string }>;
 
-async function* readChosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<AssetResult, void> {
+async function* readChosenAssets(access: Access, choice: ArchiveSelection, signal: AbortSignal): AsyncGenerator<AssetResult, void> {
   if ("ids" in choice) {
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
@@ -48,7 +48,7 @@ async function* readChosenAssets(access: Access, choice: ArchiveChoice, signal: 
 /** Returns the number of chosen assets, or undefined if the service doesn't report a total. */
 export async function countChosenAssets(
   access: Access,
-  choice: ArchiveChoice,
+  choice: ArchiveSelection,
   signal: AbortSignal,
 ): Promise<Result<number | undefined, Failure>> {
   if ("ids" in choice) return ok(new Set(choice.ids).size);
@@ -82,12 +82,12 @@ function createNameAllocator() {
 
 /** Slashes, and characters that some systems reject, become underscores. */
 function toSafeName(path: string): { stem: string; extension: string } {
-  const safe = toFileName(path)
+  const safeName = toFileName(path)
     .replace(/[\\/:*?"<>|]/g, "_")
     .replace(/^[. ]+|[. ]+$/g, "");
-  const dotIndex = safe.lastIndexOf(".");
-  const extension = dotIndex > 0 && safe.length - dotIndex <= 12 ? safe.slice(dotIndex) : "";
-  const stem = [...safe.slice(0, safe.length - extension.length)].slice(0, MAX_STEM_LENGTH).join("");
+  const dotIndex = safeName.lastIndexOf(".");
+  const extension = dotIndex > 0 && safeName.length - dotIndex <= 12 ? safeName.slice(dotIndex) : "";
+  const stem = [...safeName.slice(0, safeName.length - extension.length)].slice(0, MAX_STEM_LENGTH).join("");
   return { stem: stem || DEFAULT_NAME, extension };
 }
 
@@ -95,7 +95,7 @@ const MISSING_FILES_NAME = "NOT INCLUDED.txt";
 
 type Entry = { name: string; lastModified: Date; input: ReadableStream<Uint8Array> | string };
 
-export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveChoice; now: number; signal: AbortSignal }) {
+export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveSelection; now: number; signal: AbortSignal }) {
   const disconnectController = new AbortController();
   const zip = makeZip(readEntries(access, { choice, now, signal: AbortSignal.any([signal, disconnectController.signal]) })).getReader();
   return toByteStream(
@@ -107,7 +107,7 @@ export function streamArchive(access: Access, { choice, now, signal }: { choice:
   );
 }
 
-type EntryOptions = { choice: ArchiveChoice; now: number; signal: AbortSignal };
+type EntryOptions = { choice: ArchiveSelection; now: number; signal: AbortSignal };
 
 async function* readEntries(access: Access, { choice, now, signal }: EntryOptions): AsyncGenerator<Entry, void> {
   const allocateName = createNameAllocator();
@@ -137,7 +137,7 @@ function getDisplayName({ display_name: displayName, name, id }: Asset): string 
   return maskText(displayName || name || id);
 }
 
-// Streams the content of an asset. Tries the extension endpoint first, then the file by hash or name. Returns the last failure.
+/** Streams the content of an asset: tries the extension endpoint, then the file by hash or name. Returns the last failure. */
 export async function openAssetBytes(
   access: Access,
   asset: Asset,

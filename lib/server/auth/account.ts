@@ -25,7 +25,7 @@ export async function changeAccount(
 ): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
   const { memberId, email: currentEmail } = context.viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && isSignInByAddress(context.composition))
+  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && usesEmailForSignIn(context.composition))
     return failed(fixedAddressFailure);
   if (email !== undefined || password !== undefined) {
     const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
@@ -40,7 +40,7 @@ export async function changeAccount(
 }
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
-export function isSignInByAddress({ env }: Dependencies<"env">): boolean {
+export function usesEmailForSignIn({ env }: Dependencies<"env">): boolean {
   const { proxySignIn, oidc } = env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }
@@ -105,12 +105,12 @@ async function checkPassword(
 export async function readSessionState(composition: Composition, headers: RequestHeaders): Promise<SessionState> {
   const viewer = await peekViewer(composition, headers);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
-  return { state: "ended", ...(await getEndedSessionReason(composition, headers)) };
+  return { state: "ended", ...(await readEndedSession(composition, headers)) };
 }
 
-async function getEndedSessionReason(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
+async function readEndedSession(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isEmbeddedRequest(headers)) return getEndedEmbedReason(composition, headers);
+  if (isEmbeddedRequest(headers)) return readEndedEmbedSession(composition, headers);
   const proxyEmail = env.proxySignIn ? headers.get(PROXY_EMAIL_HEADER) : null;
   if (proxyEmail !== null) {
     const email = proxyEmail.trim().toLowerCase();
@@ -129,13 +129,13 @@ async function getEndedSessionReason(composition: Composition, headers: RequestH
 function toEndedSession(member: Member | undefined, endCause: string | undefined): EndedSession {
   if (!member) return { cause: "removed" };
   if (member.disabled) return { cause: "suspended" };
-  const [cause, roleBefore] = endCause?.split(" ") ?? [];
-  const previousRole = roles.find((role) => role === roleBefore);
+  const [cause, roleText] = endCause?.split(" ") ?? [];
+  const previousRole = roles.find((role) => role === roleText);
   if (cause === "role" && previousRole) return { cause: "role", from: previousRole, to: member.role };
   return { cause: cause === "password" || cause === "ended" ? cause : cause === undefined ? "expired" : "ended" };
 }
 
-async function getEndedEmbedReason(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
+async function readEndedEmbedSession(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
   const { store, now } = composition;
   const session = await findStoredSession(composition, headers);
   // An embedded session ends together with its host page or its member.

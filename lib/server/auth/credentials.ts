@@ -12,7 +12,7 @@ import { type Composition, type Dependencies } from "../composition-type";
 import { type EmbeddedViewer, findEmbeddedSession, readEmbeddedSession } from "../embed/sessions";
 import { type Token } from "../store/people/tokens";
 
-/** "two" means two different tokens. Any X-API-Key counts as a token, a bearer only if it has our prefix. */
+/** "two" means two different tokens. Any X-API-Key counts as a token, a bearer token only if it has our prefix. */
 type SentToken = { token: string } | "two" | undefined;
 
 export function readSentToken(headers: Pick<Headers, "get">): SentToken {
@@ -116,7 +116,7 @@ type EmbedCredential = {
 /** The rights of the share's creator, limited to what was shared. Created only by lib/server/shares, never from a request. */
 type ShareCredential = { kind: "share"; id: string };
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
-/** Narrows the role to ids of connections and names of operations. Undefined means everything that the role allows. */
+/** Limits the role to these connection ids and operation names. Undefined means everything that the role allows. */
 type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 

@@ -126,7 +126,7 @@ export async function listInvitationItems({ store, now }: Dependencies<"store" |
 
 export async function withdrawInvitation({ store, now }: Dependencies<"store" | "now">, id: string): Promise<Result<string, Failure>> {
   const email = await store.invitations.withdraw(id, now());
-  return email === undefined ? failed(invitationNotOpen) : ok(email);
+  return email === undefined ? failed(invitationNotOpenFailure) : ok(email);
 }
 
 export async function readInvitation({ store, now }: Dependencies<"store" | "now">, token: string): Promise<InvitationView> {
@@ -164,8 +164,8 @@ export async function acceptInvitation(
   if (invitation.state !== "open") return failed(createInvitationFailure(invitation.state));
   const readOnlyFailure = invitation.resets ? undefined : await checkReadOnly(composition);
   if (readOnlyFailure) return failed(readOnlyFailure);
-  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordSignInDisabled);
-  if (!invitation.resets && acceptance.name === undefined) return failed(nameRequired);
+  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordSignInDisabledFailure);
+  if (!invitation.resets && acceptance.name === undefined) return failed(nameRequiredFailure);
   const passwordFailure = await validatePassword(composition, acceptance.password, invitation.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(acceptance.password);
@@ -185,11 +185,11 @@ const invitationErrors: Readonly<Record<ClosedInvitationState, string>> = {
   unknown: "There is no such invitation.",
 };
 
-function createInvitationFailure(invitation: ClosedInvitationState): Failure {
-  return createFailure("UNAUTHORIZED", invitationErrors[invitation], { invitation });
+function createInvitationFailure(state: ClosedInvitationState): Failure {
+  return createFailure("UNAUTHORIZED", invitationErrors[state], { invitation: state });
 }
 
-const passwordSignInDisabled = createFailure("FORBIDDEN", "Password sign-in is off. Accept the invitation with a sign-in provider.");
-const nameRequired = createFieldFailure("name", "required");
+const passwordSignInDisabledFailure = createFailure("FORBIDDEN", "Password sign-in is off. Accept the invitation with a sign-in provider.");
+const nameRequiredFailure = createFieldFailure("name", "required");
 export const emailTakenFailure = createFailure("CONFLICT", "This email address already belongs to a member.");
-const invitationNotOpen = createFailure("NOT_FOUND", "There is no such invitation, or it can no longer be used.");
+const invitationNotOpenFailure = createFailure("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

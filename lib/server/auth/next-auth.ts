@@ -171,7 +171,7 @@ function pickParams(params: URLSearchParams | undefined, names: readonly string[
 }
 
 function readAuthCookies({ env }: Dependencies<"env">, headers: Pick<Headers, "get">): Record<string, string> {
-  const { callbackUrl: _unused, ...cookies } = createNextAuthCookies(env);
+  const { callbackUrl: _callbackUrl, ...cookies } = createNextAuthCookies(env);
   return Object.fromEntries(
     Object.values(cookies).flatMap(({ name }) => {
       const value = readCookie(headers.get("cookie"), name);

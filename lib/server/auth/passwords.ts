@@ -25,8 +25,8 @@ const MIN_CHARACTERS_WITHOUT_EMAIL = 8;
 export async function validatePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
   const normalizedPassword = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
-  const withoutEmail = normalizedPassword.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (withoutEmail !== normalizedPassword && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL)
+  const remainder = normalizedPassword.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
+  if (remainder !== normalizedPassword && remainder.length < MIN_CHARACTERS_WITHOUT_EMAIL)
     return createFieldFailure("password", "must not consist mostly of the email address");
   if (new Set(normalizedPassword).size < 5) return createFieldFailure("password", "must contain more different characters");
   return (await getCommonPasswords(composition)).has(normalizedPassword)
@@ -34,15 +34,15 @@ export async function validatePassword(composition: Composition, password: strin
     : undefined;
 }
 
-let commonPasswordSet: Promise<ReadonlySet<string>> | undefined;
+let commonPasswordsPromise: Promise<ReadonlySet<string>> | undefined;
 
 /** About 12,000 passwords from SecLists. Loaded on first use, because most processes never need them. */
 function getCommonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
-  commonPasswordSet ??= readCommonPasswords(composition).catch((error: unknown) => {
-    commonPasswordSet = undefined;
+  commonPasswordsPromise ??= readCommonPasswords(composition).catch((error: unknown) => {
+    commonPasswordsPromise = undefined;
     throw error;
   });
-  return commonPasswordSet;
+  return commonPasswordsPromise;
 }
 
 async function readCommonPasswords({ env }: Dependencies<"env">): Promise<ReadonlySet<string>> {

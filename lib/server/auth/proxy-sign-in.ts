@@ -1,4 +1,4 @@
-// Signs a member in by the header of an authenticating reverse proxy.
+// Signs a member in with the header of an authenticating reverse proxy.
 // Only reads the header that our own server wrote. The session lasts as long as the proxy sends the header.
 
 import "server-only";
@@ -25,7 +25,7 @@ export async function signInByProxy(
   if (email === undefined || !hasAllowedDomain(email, settings.domains)) return undefined;
   const member = await findOrCreateMember(composition, email, settings);
   if (!member || member.disabled) return undefined;
-  const id = createSessionId(member, headers);
+  const id = deriveSessionId(member, headers);
   const liveSession = (await findSession(composition, id)) ?? (await startProxySession(composition, member, id, headers));
   return liveSession && { ...liveSession, session: { ...liveSession.session, confirmedAt: now() } };
 }
@@ -65,7 +65,7 @@ async function addAuditEntry(
   await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...auditTarget });
 }
 
-function createSessionId({ id }: Member, headers: RequestHeaders): string {
+function deriveSessionId({ id }: Member, headers: RequestHeaders): string {
   const digest = createHash("sha256")
     .update(`${id} ${describeBrowser(headers)}`)
     .digest("hex");

@@ -1,4 +1,4 @@
-// The read-only switch of the whole console, stored for all processes.
+// The console's read-only switch, stored for all processes.
 
 import "server-only";
 import { z } from "zod";
@@ -31,8 +31,8 @@ export const readOnlyActions: ReadonlySet<string> = new Set([
 
 /** `action` is the route's action. Without one, all changes are rejected. */
 export async function checkReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
-  const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await getReadOnlyState(composition);
-  if (!readOnly) return undefined;
-  const message = `Lightdesk is read-only: ${readOnly.by} turned it on. An admin can turn it off under Settings, Members.`;
+  const readOnlyState = action !== undefined && readOnlyActions.has(action) ? undefined : await getReadOnlyState(composition);
+  if (!readOnlyState) return undefined;
+  const message = `Lightdesk is read-only: ${readOnlyState.by} turned it on. An admin can turn it off under Settings, Members.`;
   return createFailure("READ_ONLY", message);
 }

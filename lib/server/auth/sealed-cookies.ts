@@ -8,18 +8,19 @@ import { formatCookieAttributes, getCookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type RequestHeaders } from "./session";
 
-type CookieKeys = Dependencies<"authSecret" | "env">;
+type CookieDependencies = Dependencies<"authSecret" | "env">;
 
 function createSealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
-  const formatCookie = ({ env }: CookieKeys, value: string, maxAgeSeconds: number) => {
+  const formatCookie = ({ env }: CookieDependencies, value: string, maxAgeSeconds: number) => {
     return `${getCookieName(name, env)}=${value}; ${formatCookieAttributes(env, maxAgeSeconds)}`;
   };
   return {
-    async write(keys: CookieKeys, value: T): Promise<string> {
-      return formatCookie(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
+    async write(dependencies: CookieDependencies, value: T): Promise<string> {
+      const sealedValue = await encode({ token: { value }, secret: dependencies.authSecret, salt: name, maxAge: seconds });
+      return formatCookie(dependencies, sealedValue, seconds);
     },
-    clear: (keys: CookieKeys) => formatCookie(keys, "", 0),
-    async read({ authSecret, env }: CookieKeys, headers: RequestHeaders): Promise<T | undefined> {
+    clear: (dependencies: CookieDependencies) => formatCookie(dependencies, "", 0),
+    async read({ authSecret, env }: CookieDependencies, headers: RequestHeaders): Promise<T | undefined> {
       const token = readCookie(headers.get("cookie"), getCookieName(name, env));
       if (!token) return undefined;
       try {
@@ -63,14 +64,14 @@ export type Purpose = z.infer<typeof purposeSchema>;
 export type SignInState = z.infer<typeof signInStateSchema>;
 
 /** The lifetime of next-auth's own cookies for a sign-in. */
-const SIGN_IN_SECONDS = 15 * 60;
+const SIGN_IN_TTL_SECONDS = 15 * 60;
 
 /**
- * False if a response with this state was used before. Its URL remains in histories and logs, and a provider may accept its code again.
- * Stored in the database, longer than the cookie is valid.
+ * Returns false if a response with this state was used before. Its URL remains in histories and logs, and a provider may accept its
+ * code again. Used states are stored in the database for longer than the cookie is valid.
  */
 export async function consumeState({ store, now }: Dependencies<"store" | "now">, state: string): Promise<boolean> {
-  return (await store.attempts.consume({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_SECONDS * 1000 }, now())) === 0;
+  return (await store.attempts.consume({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_TTL_SECONDS * 1000 }, now())) === 0;
 }
 
-export const signInCookie = createSealedCookie("lightdesk.oidc", signInStateSchema, SIGN_IN_SECONDS);
+export const signInCookie = createSealedCookie("lightdesk.oidc", signInStateSchema, SIGN_IN_TTL_SECONDS);

@@ -83,12 +83,12 @@ export async function readSessionToken(
   headers: RequestHeaders,
 ): Promise<JWT | null> {
   const cookie = readCookie(headers.get("cookie"), getSessionCookieName(env));
-  return cookie === undefined ? null : decodeCached({ token: cookie, secret: authSecret });
+  return cookie === undefined ? null : decodeWithCache({ token: cookie, secret: authSecret });
 }
 
 /** For next-auth. Null if the token is invalid or expired, or its session has ended. */
 export async function readSession(composition: Composition, params: JWTDecodeParams): Promise<JWT | null> {
-  const token = await decodeCached(params);
+  const token = await decodeWithCache(params);
   const id = token ? getSessionId(token) : undefined;
   return token && id !== undefined && (await findSession(composition, id)) ? token : null;
 }
@@ -104,7 +104,7 @@ export function describeBrowser(headers: RequestHeaders): string {
 const decodedTokens = createLru<string, JWT>({ max: 1000 });
 
 /** A token's content never changes. Callers check whether its session is still valid. */
-async function decodeCached(params: JWTDecodeParams): Promise<JWT | null> {
+async function decodeWithCache(params: JWTDecodeParams): Promise<JWT | null> {
   const { token = "", secret, salt = "" } = params;
   const cacheKey = createHash("sha256")
     .update(`${String(secret)} ${salt} ${token}`)

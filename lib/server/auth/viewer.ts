@@ -59,9 +59,9 @@ async function findViewer(
   await composition.ready;
   // The URLs of an embedded session accept only that session. Other credentials are ignored.
   if (isEmbeddedRequest(headers)) return { viewer: await findEmbedViewer(composition, headers) };
-  const token = readSentToken(headers);
+  const sentToken = readSentToken(headers);
   // Cookies are ignored, because a token must not gain rights from a cookie.
-  if (token !== undefined) return token === "two" ? undefined : { viewer: await findTokenViewer(composition, token.token) };
+  if (sentToken !== undefined) return sentToken === "two" ? undefined : { viewer: await findTokenViewer(composition, sentToken.token) };
   const liveSession = await findLiveSession(composition, headers);
   return liveSession && { viewer: toViewer(liveSession), liveSession };
 }

@@ -10,8 +10,8 @@ import {
   checkServiceBackup,
   copyServiceStore,
   holdsService,
-  isServiceOf,
-  requireRoomForService,
+  isServiceFolderOfDatabase,
+  requireEmptyServiceTarget,
   requireServiceRows,
   restoreService,
   sweepServiceBackup,
@@ -61,22 +61,20 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
   if (`${resolve(folder)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${folder} is inside the data folder. Choose a folder outside it, on another disk if possible.`);
   await requireStores(env);
-  const exists = (...path: string[]) => existsSync(join(dataDir, ...path));
-  const has = {
-    console: databaseUrl !== undefined ? await containsConsole({ url: databaseUrl }) : exists("console.sqlite"),
-    service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : exists("service", "service.sqlite"),
-  };
-  if (databaseUrl !== undefined && !has.console && !has.service)
+  const fileExists = (...path: string[]) => existsSync(join(dataDir, ...path));
+  const hasConsole = databaseUrl !== undefined ? await containsConsole({ url: databaseUrl }) : fileExists("console.sqlite");
+  const hasService = databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : fileExists("service", "service.sqlite");
+  if (databaseUrl !== undefined && !hasConsole && !hasService)
     throw new Error("The database at DATABASE_URL contains no console and no service.");
   // A wrong folder would replace a complete backup with the PostgreSQL rows alone, without the files.
   const isDataFolder =
-    databaseUrl !== undefined && has.service ? await isServiceOfDataFolder(dataDir, databaseUrl) : has.console || has.service;
+    databaseUrl !== undefined && hasService ? await isServiceOfDataFolder(dataDir, databaseUrl) : hasConsole || hasService;
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder (${dataDir} is not).`);
   const lock = lockBackupFolder(folder);
   try {
     const id = randomBytes(6).toString("hex");
-    const consoleBackup = has.console ? await backUpConsole({ env, folder, id, logProgress }) : null;
-    const service = has.service
+    const consoleBackup = hasConsole ? await backUpConsole({ env, folder, id, logProgress }) : null;
+    const service = hasService
       ? await backUpService({
           dataDir: join(dataDir, "service"),
           databaseUrl,
@@ -222,10 +220,10 @@ export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir
 
 async function requireEmptyTargets(url: string): Promise<void> {
   await requireCopyTarget(url);
-  await requireRoomForService({ url });
+  await requireEmptyServiceTarget({ url });
 }
 
-const isServiceOfDataFolder = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
+const isServiceOfDataFolder = (dataDir: string, url: string) => isServiceFolderOfDatabase(join(dataDir, "service"), url);
 
 /** Returns the number of copied tables and rows. */
 export async function copyStores({ from, to, isMoved = false, logProgress }: CopyOptions): Promise<CopyResult> {
@@ -236,9 +234,9 @@ export async function copyStores({ from, to, isMoved = false, logProgress }: Cop
     total.rows += rows;
   };
   // A folder whose rows were moved to this database still contains their earlier state.
-  const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
+  const isReturning = "url" in source && "file" in target && (await isServiceFolderOfDatabase(dirname(target.file), source.url));
   const prepareService = async (isResuming: boolean) => {
-    if (!isResuming && !isReturning) await requireRoomForService(target);
+    if (!isResuming && !isReturning) await requireEmptyServiceTarget(target);
     return async () => addToTotal(await copyServiceStore(source, target, logProgress));
   };
   const hasService = await holdsService(source);

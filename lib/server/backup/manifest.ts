@@ -36,8 +36,9 @@ export function readManifest(folder: string): Manifest {
   const file = join(folder, MANIFEST);
   if (!existsSync(file)) throw new Error(`${folder} contains no complete backup (${MANIFEST} is missing).`);
   const content = readJson(file);
-  const newer = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(content);
-  if (newer.success) throw new Error(`The backup was made by a newer version, ${newer.data.version}. Restore it with that version.`);
+  const newerManifest = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(content);
+  if (newerManifest.success)
+    throw new Error(`The backup was made by a newer version, ${newerManifest.data.version}. Restore it with that version.`);
   const manifest = manifestSchema.safeParse(content);
   if (!manifest.success) throw new Error(`The backup is damaged: ${file} is invalid.`);
   return manifest.data;

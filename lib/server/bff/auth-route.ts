@@ -38,8 +38,8 @@ async function startOidcSignIn(
   fields: URLSearchParams,
   callAuth: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const rateLimit = await consumeAttempt(composition.oidcLimit, getNetwork(getClientAddress(request)));
-  if (rateLimit) return failed(rateLimit);
+  const limitFailure = await consumeAttempt(composition.oidcLimit, getNetwork(getClientAddress(request)));
+  if (limitFailure) return failed(limitFailure);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
   let oidcSignIn: OidcSignIn;
@@ -90,9 +90,10 @@ async function finishOidcSignIn(
       errorCode: "UNAUTHORIZED",
       outcome: toOutcome(provider, `${signInRefusal.cause}${signInRefusal.person ? `, from ${getClientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(routeContext.composition, provider, signInRefusal.publicReason, signInState?.returnTo, headers));
+    return ok(redirectToSignIn(routeContext.composition, provider, signInRefusal.publicReason, signInState?.returnTo, headers));
   };
-  if ((await oidcLimit.consume(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
+  if ((await oidcLimit.consume(network)) > 0)
+    return ok(redirectToSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
   const isExpected = signInState?.provider === provider.id && signInState.state === search.get("state");
   if (!isExpected) return rejectSignIn({ publicReason: "lost", cause: "this browser did not start this sign-in" });
   if (!(await consumeState(routeContext.composition, signInState.state)))
@@ -109,11 +110,12 @@ async function finishOidcSignIn(
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
     (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
-    return rejectSignIn({ publicReason: "lost", cause: "the session that requested it has ended" });
+    return rejectSignIn({ publicReason: "lost", cause: "the session that started this sign-in has ended" });
   const { headers } = await callAuth(oidcSignIn);
   const admittedMember = oidcSignIn.getAdmittedMember();
   if (!admittedMember) return rejectSignIn(oidcSignIn.getRefusal(), headers);
-  for (const _limit of [1, 2]) await oidcLimit.refund(network);
+  // The start and the end of the sign-in have each consumed an attempt.
+  for (const _attempt of [1, 2]) await oidcLimit.refund(network);
   const { member, kind, change } = admittedMember;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const auditTarget = change ? describeMember(member, change) : { outcome: toOutcome(provider, kind) };
@@ -143,7 +145,7 @@ async function signOutEverywhere(composition: Composition, request: Request, cal
   );
 }
 
-// eslint-disable-next-line id-denylist -- a word of the audit log
+// eslint-disable-next-line id-denylist -- a value of the audit log
 const auditActions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
 const toOutcome = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
@@ -165,7 +167,7 @@ function toOidcRefusal(error: string): OidcRefusal {
   return ["temporarily_unavailable", "server_error"].includes(error) ? "away" : "untrusted";
 }
 
-function toSignIn(
+function redirectToSignIn(
   composition: Composition,
   provider: OidcProvider,
   publicReason: OidcRefusal,
@@ -197,16 +199,16 @@ export function authRoute(): Handler {
   });
 }
 
-function parseStep([first, id, ...extraSegments]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
+function parseStep([action, id, ...extraSegments]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
   if (extraSegments.length > 0) return undefined;
   if (id === undefined) {
-    if (first === "csrf" || first === "session" || first === "providers") return { step: first, method: "GET" };
-    return first === "signout" ? { step: first, method: "POST" } : undefined;
+    if (action === "csrf" || action === "session" || action === "providers") return { step: action, method: "GET" };
+    return action === "signout" ? { step: action, method: "POST" } : undefined;
   }
-  if (first === "callback" && id === "credentials") return { step: first, method: "POST" };
+  if (action === "callback" && id === "credentials") return { step: action, method: "POST" };
   const provider = providers.find((provider) => provider.id === id);
-  if (!provider || (first !== "signin" && first !== "callback")) return undefined;
-  return { step: first, method: first === "signin" ? "POST" : "GET", provider };
+  if (!provider || (action !== "signin" && action !== "callback")) return undefined;
+  return { step: action, method: action === "signin" ? "POST" : "GET", provider };
 }
 
 async function handleStep(
@@ -216,7 +218,7 @@ async function handleStep(
 ): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { headers: requestHeaders } = request;
-  const failures: unknown[] = [];
+  const signOutErrors: unknown[] = [];
   let signedInMember: Member | undefined;
   const events = {
     onSuccess(action: "signIn" | "signOut", member: Member) {
@@ -225,7 +227,7 @@ async function handleStep(
     },
     onRejection: (member: Member | undefined, address: string, code: string) =>
       annotateAudit({ action: "signIn", by: member && toActor(member), isAlwaysWritten: true, target: address, outcome: `code=${code}` }),
-    onSignOutError: (error: unknown) => void failures.push(error),
+    onSignOutError: (error: unknown) => void signOutErrors.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const callAuth: CallNextAuth = async (oidcSignIn?: OidcSignIn) => {
@@ -235,7 +237,7 @@ async function handleStep(
       { step, provider: id, headers: requestHeaders, form, search },
       createAuthOptions(routeContext.composition, events, requestHeaders, oidcSignIn),
     );
-    if (failures.length > 0) throw failures[0];
+    if (signOutErrors.length > 0) throw signOutErrors[0];
     return authResponse;
   };
   if (provider)

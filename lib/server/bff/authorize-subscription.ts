@@ -22,13 +22,13 @@ const MAX_CLIENT_ID_LENGTH = 200;
 const viewerRequiredFailure = createFailure("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function authorizeSubscription({ url, headers: rawHeaders }: IncomingMessage): Promise<FeedAdmission> {
-  const currentComposition = getComposition();
-  const { env, memberLimit, openFeed } = currentComposition;
+  const composition = getComposition();
+  const { env, memberLimit, openFeed } = composition;
   const search = new URLSearchParams(url?.split("?")[1]);
   const headers = toHeaders(rawHeaders, search.get("token"));
   if (readSentToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
     return toRefusal(createFailure("FOREIGN_ORIGIN", "The request comes from another site."));
-  const viewerResult = await authenticate(currentComposition, headers);
+  const viewerResult = await authenticate(composition, headers);
   if (!viewerResult.ok) return toRefusal(viewerResult.failure);
   const viewer = viewerResult.value;
   if (!hasRole(viewer.role, "viewer")) return toRefusal(viewerRequiredFailure);
@@ -37,16 +37,16 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
   if ((await memberLimit.consume(getRateLimitKey(viewer))) > 0)
     return toRefusal(createFailure("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const connectionResult = await openConnection({ composition: currentComposition, viewer }, connectionParam);
+  const connectionResult = await openConnection({ composition, viewer }, connectionParam);
   if (!connectionResult.ok) return toRefusal(connectionResult.failure);
   const access = connectionResult.value;
   const clientId = search.get("clientId")?.slice(0, MAX_CLIENT_ID_LENGTH) || undefined;
 
   async function findRejectionReason(): Promise<string | undefined> {
-    const currentViewer = await readViewer(currentComposition, headers);
+    const currentViewer = await readViewer(composition, headers);
     if (!currentViewer) return toEndedFailure(viewer.credential).message;
     if (!hasRole(currentViewer.role, "viewer")) return viewerRequiredFailure.message;
-    const targetResult = await resolveTarget({ composition: currentComposition, viewer: currentViewer }, connectionParam);
+    const targetResult = await resolveTarget({ composition, viewer: currentViewer }, connectionParam);
     return targetResult.ok && isSameTarget(access, targetResult.value) ? undefined : connectionChangedFailure.message;
   }
   return {
@@ -60,7 +60,7 @@ export async function authorizeSubscription({ url, headers: rawHeaders }: Incomi
 }
 
 /** WebSocket clients of the API can't set headers, so only here the URL may contain the token. */
-function toHeaders(incoming: IncomingMessage["headers"], token: string | null): Headers {
+function toHeaders(rawHeaders: IncomingMessage["headers"], token: string | null): Headers {
   const headers = new Headers();
   for (const name of [
     "host",
@@ -73,7 +73,7 @@ function toHeaders(incoming: IncomingMessage["headers"], token: string | null): 
     ADDRESS_HEADER,
     PROXY_EMAIL_HEADER,
   ])
-    if (incoming[name] !== undefined) headers.set(name, String(incoming[name]));
+    if (rawHeaders[name] !== undefined) headers.set(name, String(rawHeaders[name]));
   // If the header has a different token, both are set and the request is rejected.
   if (token && headers.get("x-api-key") !== token) headers.append("x-api-key", token);
   return headers;

@@ -16,7 +16,7 @@ const gzipAsync = promisify(gzip);
 const MIN_GZIP_BYTES = 1000;
 const NO_PARAMS = Promise.resolve({});
 /** Bodies that several requests share are compressed once. */
-const gzippedBodies = new WeakMap<Uint8Array, Promise<Uint8Array>>();
+const gzipPromises = new WeakMap<Uint8Array, Promise<Uint8Array>>();
 
 export function registerRead(operation: Operation, handle: Handler): void {
   if (operation.reads !== "jobs" || operation.method !== "GET" || operation.path.includes("{")) return;
@@ -49,9 +49,9 @@ async function handleDirectly(handle: Handler, request: IncomingMessage, respons
 }
 
 function gzipOnce(body: Uint8Array): Promise<Uint8Array> {
-  const gzippedBody = gzippedBodies.get(body) ?? gzipAsync(body);
-  gzippedBodies.set(body, gzippedBody);
-  return gzippedBody;
+  const gzipPromise = gzipPromises.get(body) ?? gzipAsync(body);
+  gzipPromises.set(body, gzipPromise);
+  return gzipPromise;
 }
 
 function acceptsGzip({ headers }: IncomingMessage): boolean {

@@ -67,8 +67,8 @@ async function fetchFullImage(access: Access, file: FileQuery, { headers, signal
   );
 }
 
-const HAS_EXIF = 0x08;
-const IS_ANIMATED = 0x02;
+const EXIF_FLAG = 0x08;
+const ANIMATION_FLAG = 0x02;
 
 /** Browsers apply a JPEG's orientation, but not always that of other formats. Most can't show TIFF. */
 async function checkImage(head: Buffer): Promise<ImageCheck> {
@@ -77,13 +77,13 @@ async function checkImage(head: Buffer): Promise<ImageCheck> {
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "convert";
   } catch (error) {
     if (error instanceof ImageTooLargeError && error.size) return { tooLarge: error.size };
-    // The headers of some formats can only be read with the whole file.
+    // The headers of some formats can only be read from the complete file.
     const size = await readImageSize(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
   // A WebP stores its orientation after its pixels.
   const flags = head.toString("latin1", 8, 16) === "WEBPVP8X" ? (head[20] ?? 0) : 0;
-  return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "convert-if-rotated" : "unchanged";
+  return (flags & (EXIF_FLAG | ANIMATION_FLAG)) === EXIF_FLAG ? "convert-if-rotated" : "unchanged";
 }
 
 /** Returns the same bytes if nothing needs to change, or undefined if they are unreadable. */
@@ -107,14 +107,14 @@ const edgeSchema = z.coerce.number().pipe(z.literal(edges)).default(256);
 const versionSchema = z.string().min(1).max(300).optional();
 const fitSchema = z.enum(thumbnailFits).optional();
 const trueSchema = z.literal("true").optional();
-const assetQuery = z.object({
+const assetQuerySchema = z.object({
   edge: edgeSchema,
   fit: fitSchema,
   whole: z.undefined().optional(),
   version: versionSchema,
   asset: z.string().min(1).max(200),
 });
-const fileQuery = z.object({
+const fileQuerySchema = z.object({
   edge: edgeSchema,
   fit: fitSchema,
   whole: trueSchema,
@@ -129,18 +129,18 @@ export function thumbnailRoute(): Handler {
     const connectionId = getConnectionParam(request);
     const access = await openForJobs(context, connectionId);
     if (!access.ok) return access;
-    const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
+    const query = search.has("asset") ? readQuery(search, assetQuerySchema) : readQuery(search, fileQuerySchema);
     if (!query.ok) return query;
-    const thumbnailQuery = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
-    const { edge: size, fit: requestedFit, whole: isWhole, ...subject } = thumbnailQuery;
+    const thumbnailQuery = search.has("asset") ? assetQuerySchema.parse(query.value) : fileQuerySchema.parse(query.value);
+    const { edge, fit, whole: isFullImage, ...subject } = thumbnailQuery;
     // Checked here, because a cached thumbnail is returned without a request to the service.
     const failure = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
     if (failure) return failed(failure);
-    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullImage(access.value, subject, request), access.value);
+    if ("filename" in subject && isFullImage) return emptyIfTooLarge(await fetchFullImage(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
     // A content-addressed file never changes. Neither does one version of an asset.
     const isImmutable = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
-    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isImmutable, client: request };
+    const thumbnailRequest = { subject, edge, fit, version, isImmutable, client: request };
     return createThumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isImmutable);
   });
 }

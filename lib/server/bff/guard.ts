@@ -124,32 +124,32 @@ export function publicRoute(action: string, run: (routeContext: RouteContext) =>
 
 function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
   async function handle(request: Request, context: NextRouteContext): Promise<Response> {
-    const currentComposition = getComposition();
+    const composition = getComposition();
     const requestId = randomUUID();
     const isChangeRequest = isChange(request);
     let auditDetails: AuditDetails = {};
     const result = await runSafely(
-      currentComposition,
+      composition,
       async () => {
-        await currentComposition.ready;
+        await composition.ready;
         // Browsers don't store tokens, so another site cannot send one.
-        const isByToken = guard.role !== "public" && readSentToken(request.headers) !== undefined && !isEmbeddedRequest(request.headers);
-        if (isChangeRequest && !isByToken && !isSameOrigin(request, currentComposition.env.publicUrl))
+        const hasToken = guard.role !== "public" && readSentToken(request.headers) !== undefined && !isEmbeddedRequest(request.headers);
+        if (isChangeRequest && !hasToken && !isSameOrigin(request, composition.env.publicUrl))
           return failed(createFailure("FOREIGN_ORIGIN", "The request comes from another site."));
         const annotateAudit = (details: AuditDetails) => void (auditDetails = { ...auditDetails, ...details });
-        return run({ request, requestId, composition: currentComposition, params: await context.params, annotateAudit });
+        return run({ request, requestId, composition, params: await context.params, annotateAudit });
       },
       { requestId, action: guard.action },
     );
     const response = addCommonHeaders(result.ok ? result.value : createFailureResponse(result.failure, requestId), requestId);
     if (auditDetails.isAlwaysWritten || (isChangeRequest && auditDetails.by))
       await writeAuditEntry(
-        currentComposition,
-        { action: auditDetails.action ?? guard.action, requestId, act: parseActionId(request.headers.get(ACTION_HEADER)) },
+        composition,
+        { action: auditDetails.action ?? guard.action, requestId, actionId: parseActionId(request.headers.get(ACTION_HEADER)) },
         auditDetails,
         result,
       );
-    if (isChangeRequest && auditDetails.by) currentComposition.publishChange({ connectionId: auditDetails.connectionId });
+    if (isChangeRequest && auditDetails.by) composition.publishChange({ connectionId: auditDetails.connectionId });
     if (request.method !== "HEAD") return response;
     // The unread body may keep a file or a connection to a service open.
     await response.body?.cancel().catch(() => undefined);
@@ -188,11 +188,11 @@ async function runSafely(
   }
 }
 
-type AuditedRequest = { action: string; requestId: string; act: string | undefined };
+type AuditedRequest = { action: string; requestId: string; actionId: string | undefined };
 
 async function writeAuditEntry(
   { store, now, log }: Dependencies<"store" | "now" | "log">,
-  { action, requestId, act }: AuditedRequest,
+  { action, requestId, actionId }: AuditedRequest,
   auditDetails: AuditDetails,
   result: Result<Response, Failure>,
 ): Promise<void> {
@@ -211,7 +211,7 @@ async function writeAuditEntry(
       action,
       target,
       connectionId,
-      act,
+      act: actionId,
       ...summary,
     });
   } catch (error) {
@@ -245,14 +245,14 @@ function createCheckedBody(request: Request, check: () => Promise<Failure | unde
   // Reads only on demand, because the sender may wait for a response before sending anything.
   const body = toByteStream(
     async () => {
-      const next = await reader.read();
-      receivedBytes += next.value?.byteLength ?? 0;
+      const readResult = await reader.read();
+      receivedBytes += readResult.value?.byteLength ?? 0;
       // A service may treat an upload as complete after its last byte, before the stream ends.
-      if (next.done || receivedBytes >= length || Date.now() - lastCheckMs >= CHECK_INTERVAL_MS) {
+      if (readResult.done || receivedBytes >= length || Date.now() - lastCheckMs >= CHECK_INTERVAL_MS) {
         failure = await check();
         lastCheckMs = Date.now();
       }
-      if (!failure) return next;
+      if (!failure) return readResult;
       void reader.cancel().catch(() => undefined);
       throw new Error(failure.message);
     },

@@ -55,12 +55,12 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
     const { liveHub } = composition;
     const search = getSearchParams(request);
     const newTopics = new Set(search.getAll("new"));
-    const names = [...new Set([...search.getAll("topic"), ...newTopics])];
-    if (names.length === 0) return failed(createFailure("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
-    if (names.length > MAX_TOPICS) return failed(createFailure("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
+    const topicParams = [...new Set([...search.getAll("topic"), ...newTopics])];
+    if (topicParams.length === 0) return failed(createFailure("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
+    if (topicParams.length > MAX_TOPICS) return failed(createFailure("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
     const lastPosition = liveHub.parseEventId(request.headers.get("last-event-id"));
-    const results = await Promise.all(names.map((topic) => openTopic(context, topic, handlers)));
-    const topics = names.map((topic, index): LiveTopic => {
+    const results = await Promise.all(topicParams.map((topic) => openTopic(context, topic, handlers)));
+    const topics = topicParams.map((topic, index): LiveTopic => {
       const result = results[index];
       return { topic, isNew: newTopics.has(topic), watch: result?.ok ? ok(result.value.watch) : (result ?? topicNotFound) };
     });
@@ -81,8 +81,7 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
 
 const topicNotFound: Result<never, Failure> = failed(createFailure("NOT_FOUND", "There is no such topic."));
 
-/** `id` is the topic's connection parameter. */
-type OpenedTopic = { watch: Watch; id: string | undefined; target: ConnectionTarget | undefined };
+type OpenedTopic = { watch: Watch; connectionParam: string | undefined; target: ConnectionTarget | undefined };
 
 async function openTopic(
   context: AuthedContext,
@@ -91,29 +90,30 @@ async function openTopic(
 ): Promise<Result<OpenedTopic, Failure>> {
   const parsedTopic = parseTopic(topic);
   if (!parsedTopic) return topicNotFound;
-  const { name, id: item = "", query } = parsedTopic;
+  const { name, id: itemId = "", query } = parsedTopic;
   const { guard, read } = handlers[name];
   const failure = checkGuard(context.viewer, guard);
   if (failure) return failed(failure);
   const search = new URLSearchParams(query);
   // Raw responses are neither limited nor masked.
   if (search.has(RAW_PARAMETER)) return failed(createFailure("INVALID_QUERY", "raw: live updates have no raw values."));
-  const id = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const targetResult = guard.needsConnection || id !== undefined ? await resolveTarget(context, id, findVisibleConnection) : undefined;
+  const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
+  const needsTarget = guard.needsConnection || connectionParam !== undefined;
+  const targetResult = needsTarget ? await resolveTarget(context, connectionParam, findVisibleConnection) : undefined;
   if (targetResult && !targetResult.ok) return targetResult;
   const target = targetResult?.value;
   if (target) search.set(CONNECTION_PARAMETER, target.connection.id);
   search.sort();
-  const encodedItem = encodeURIComponent(item);
-  const address = `${topicPaths[name].replace("{id}", () => encodedItem)}?${search.toString()}`;
+  const encodedItem = encodeURIComponent(itemId);
+  const relativeUrl = `${topicPaths[name].replace("{id}", () => encodedItem)}?${search.toString()}`;
   const { composition, requestId, viewer } = context;
-  const url = new URL(address, context.request.url);
+  const url = new URL(relativeUrl, context.request.url);
   const params = { id: encodedItem, jobId: encodedItem };
   const watch: Watch = {
     name,
-    key: writeExactJson([address, await getSharingKey(context, name, item, target)]),
+    key: writeExactJson([relativeUrl, await getSharingKey(context, name, itemId, target)]),
     connection: target?.connection,
-    hasRights: async () => (await checkRights(context, target ? [{ id, target }] : [])) === undefined,
+    hasRights: async () => (await checkRights(context, target ? [{ connectionParam, target }] : [])) === undefined,
     async read(signal) {
       const request = new Request(url, { headers: context.request.headers, signal });
       const result = await read({ composition, requestId, viewer, request, params, annotateAudit: () => undefined });
@@ -125,7 +125,7 @@ async function openTopic(
     },
     openSource: () => openSource({ composition, viewer }, name, target),
   };
-  return ok({ watch, id, target });
+  return ok({ watch, connectionParam, target });
 }
 
 async function openSource(context: Context, name: TopicName, target: ConnectionTarget | undefined): ReturnType<Watch["openSource"]> {
@@ -139,7 +139,7 @@ async function openSource(context: Context, name: TopicName, target: ConnectionT
     const hasAllChangeEvents = isJobTopic(name) && (isEmbedded(baseUrl) || dialect === "local");
     return {
       hasChangeEvents: () => hasAllChangeEvents && isConnected(),
-      getProgress: (...job) => getLiveProgress(access.value, ...job),
+      getProgress: (...args) => getLiveProgress(access.value, ...args),
       stop,
     };
   };
@@ -149,13 +149,13 @@ async function openSource(context: Context, name: TopicName, target: ConnectionT
 async function getSharingKey(
   { composition, viewer, request }: AuthedContext,
   name: TopicName,
-  item: string,
+  itemId: string,
   target: ConnectionTarget | undefined,
 ): Promise<unknown[]> {
   const { memberId, role, credential } = viewer;
   const memberKey = sharedTopics.has(name) ? [] : [memberId, role, credential.id];
   const hasSecretPaths =
-    name === "job" && target && (await canSeeSecretPaths({ composition, connection: target.connection, viewer }, item));
+    name === "job" && target && (await canSeeSecretPaths({ composition, connection: target.connection, viewer }, itemId));
   // Tokens get absolute URLs with the host of their request.
   const tokenKey = credential.kind === "token" ? [request.headers.get("host")] : [];
   const { id, baseUrl, seenOf } = target?.connection ?? {};
@@ -164,12 +164,12 @@ async function getSharingKey(
 
 async function checkRights(
   { composition, viewer }: AuthedContext,
-  topics: readonly Pick<OpenedTopic, "id" | "target">[],
+  topics: readonly Pick<OpenedTopic, "connectionParam" | "target">[],
 ): Promise<Failure | undefined> {
   const failure = await checkViewer({ composition, viewer });
   if (failure) return failure;
-  for (const [id, previousTarget] of new Map(topics.map(({ id, target }) => [id, target] as const))) {
-    const currentTarget = previousTarget && (await resolveTarget({ composition, viewer }, id, findVisibleConnection));
+  for (const [param, previousTarget] of new Map(topics.map(({ connectionParam, target }) => [connectionParam, target] as const))) {
+    const currentTarget = previousTarget && (await resolveTarget({ composition, viewer }, param, findVisibleConnection));
     if (currentTarget && (!currentTarget.ok || !isSameTarget(previousTarget, currentTarget.value))) return connectionChangedFailure;
   }
   return undefined;

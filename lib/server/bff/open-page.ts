@@ -20,9 +20,9 @@ type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (requiredR
 type PageContext = { composition: Composition; viewer: PageViewer };
 
 export async function openPublicPage(): Promise<Composition> {
-  const currentComposition = getComposition();
-  await currentComposition.ready;
-  return currentComposition;
+  const composition = getComposition();
+  await composition.ready;
+  return composition;
 }
 
 /** Pages for members who only run apps. Every other page redirects them to the apps. */
@@ -35,8 +35,8 @@ const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 export async function openPage({ isFrame = false, refuseEmbedded = false } = {}): Promise<PageContext> {
   // During a build, this call stops the rendering.
   const requestHeaders = await headers();
-  const currentComposition = getComposition();
-  const viewer = await readViewer(currentComposition, requestHeaders);
+  const composition = getComposition();
+  const viewer = await readViewer(composition, requestHeaders);
   const page = requestHeaders.get(PAGE_HEADER) ?? "";
   const embed = readEmbedAddress(requestHeaders);
   // The start page gets a ticket from the host page, then redirects back.
@@ -44,17 +44,17 @@ export async function openPage({ isFrame = false, refuseEmbedded = false } = {})
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(page)) return redirect(`${embed?.path ?? ""}/apps`);
     if (!isFrame && viewer.credential.kind === "embed" && (refuseEmbedded || !canShowPage(viewer.credential, page))) return notFound();
-    const readOnly = await getReadOnlyState(currentComposition);
+    const readOnly = await getReadOnlyState(composition);
     const can: PageViewer["can"] = (requiredRole, role = viewer.role) => !readOnly && hasRole(role, requiredRole);
-    return { composition: currentComposition, viewer: { ...viewer, readOnly, can } };
+    return { composition, viewer: { ...viewer, readOnly, can } };
   }
   // Tokens can't open pages, and the sign-in page would redirect back here.
   if (viewer) return notFound();
-  if (!(await currentComposition.store.members.hasOwner())) return redirect("/set-up");
+  if (!(await composition.store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }
 
-/** Redirects to a console page. In an embedded page, the URL stays below the session's path. */
+/** Redirects to a console page. In an embedded page, the URL starts with the session's path. */
 export function redirectInConsole(path: `/${string}`): never {
   return redirect(addEmbedPath(path));
 }

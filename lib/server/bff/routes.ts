@@ -70,8 +70,8 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Rou
   return publicRoute(action, async (routeContext) => {
     const { tokenLimit } = routeContext.composition;
     const network = getNetwork(getClientAddress(routeContext.request));
-    const rateLimit = await consumeAttempt(tokenLimit, network);
-    if (rateLimit) return failed(rateLimit);
+    const limitFailure = await consumeAttempt(tokenLimit, network);
+    if (limitFailure) return failed(limitFailure);
     const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const result = await run(routeContext, body.value);
@@ -85,8 +85,8 @@ const SETTINGS_HINT = "An admin can see the reason under Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return publicRoute("embedSession", async ({ request, composition, annotateAudit }) => {
-    const rateLimit = await consumeAttempt(composition.ticketLimit, getNetwork(getClientAddress(request)));
-    if (rateLimit) return failed(rateLimit);
+    const limitFailure = await consumeAttempt(composition.ticketLimit, getNetwork(getClientAddress(request)));
+    if (limitFailure) return failed(limitFailure);
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
@@ -106,7 +106,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   });
 }
 
-// No value may escape its segment of the upstream path. "." and ".." would even when encoded.
+// No value may escape its segment of the upstream path. "." and ".." would do so even when encoded.
 const MAX_PARAM_LENGTH = 1000;
 
 function readPathParams(
@@ -142,8 +142,8 @@ export function bffRoute(operation: Operation, options: Options = {}): Handler {
 
 export function optionalRoute(operation: Operation): Handler {
   return guardedRoute({ action: operation.name, role: operation.role, needsConnection: true }, async (context) => {
-    const lookup = await findConnection(context, getConnectionParam(context.request));
-    if (!lookup.ok) return lookup;
+    const connectionResult = await findConnection(context, getConnectionParam(context.request));
+    if (!connectionResult.ok) return connectionResult;
     const result = await runOperation(operation, context, ok({}));
     return !result.ok && isMissingOperation(result.failure) ? ok(createJsonResponse(null)) : result;
   });

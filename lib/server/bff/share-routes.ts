@@ -36,12 +36,12 @@ type FoundItem = { number: number; item: ShareItem; pieces: string | undefined }
 
 function shareRoute(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return publicRoute(action, async (context) => {
-    const rateLimit = await consumeAttempt(
+    const limitFailure = await consumeAttempt(
       context.composition.shareLimit,
       getNetwork(getClientAddress(context.request)),
       TOO_MANY_REQUESTS,
     );
-    if (rateLimit) return failed(rateLimit);
+    if (limitFailure) return failed(limitFailure);
     const result = await openUnlockedShare(context.composition, getShareToken(context), context.request.headers.get("cookie"));
     if (!result.ok) return result;
     const response = await run(context, result.value);
@@ -105,8 +105,8 @@ export function shareWorkflowRoute(): Handler {
 export function unlockShareRoute(): Handler {
   return publicRoute("unlockShare", async (context) => {
     const { request, composition } = context;
-    const rateLimit = await consumeAttempt(composition.tokenLimit, `share ${getNetwork(getClientAddress(request))}`, TOO_MANY_REQUESTS);
-    if (rateLimit) return failed(rateLimit);
+    const limitFailure = await consumeAttempt(composition.tokenLimit, `share ${getNetwork(getClientAddress(request))}`, TOO_MANY_REQUESTS);
+    if (limitFailure) return failed(limitFailure);
     const body = await readJson(context, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const openedShare = await openShare(composition, getShareToken(context));

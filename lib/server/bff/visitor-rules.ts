@@ -114,17 +114,17 @@ const notFoundResponse: VisitorResponse = {
 
 /** Pages don't accept tokens, so the response names the base URL that does. */
 async function rejectApiClient(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorResponse> {
-  const base = `${getConsoleUrl(composition.env, `http://${headers.host}`)}/api`;
+  const baseUrl = `${getConsoleUrl(composition.env, `http://${headers.host}`)}/api`;
   const viewerResult = await authenticate(composition, toHeaders(headers));
-  const baseHint = `The API's base URL is ${base}.`;
-  if (viewerResult.ok) return { kind: "refused", error: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
+  const urlHint = `The API's base URL is ${baseUrl}.`;
+  if (viewerResult.ok) return { kind: "refused", error: createFailure("NOT_FOUND", `There is no operation at this address. ${urlHint}`) };
   const { status, code, message, retryAfterMs } = viewerResult.failure;
   const extraHeaders = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),
     ...(retryAfterMs !== undefined && { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }),
   };
-  const hint = headers["x-api-key"] === undefined && headers.authorization === undefined ? " Send a token in X-API-Key." : "";
-  return { kind: "refused", error: { status, code, message: `${message}${hint} ${baseHint}`, headers: extraHeaders } };
+  const tokenHint = headers["x-api-key"] === undefined && headers.authorization === undefined ? " Send a token in X-API-Key." : "";
+  return { kind: "refused", error: { status, code, message: `${message}${tokenHint} ${urlHint}`, headers: extraHeaders } };
 }
 
 /** Browsers and Next's router request pages. Basic credentials are for a reverse proxy, not a token. */

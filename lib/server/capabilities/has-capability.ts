@@ -21,18 +21,18 @@ async function probeFileReads(access: Access, dir: string, signal?: AbortSignal)
   if (!folderResult.ok) return failed(redactForBrowser(folderResult.failure, access));
   const files = addFolderPath(folderResult.value, dir).slice(0, MAX_PROBED_FILES);
   for (const { path } of files) {
-    const bytes = await access.upstream.forward(operations.readUserdata, {
+    const fileResult = await access.upstream.forward(operations.readUserdata, {
       params: { file: path },
       headers: { range: "bytes=0-0" },
       signal,
     });
-    if (bytes.ok) {
+    if (fileResult.ok) {
       // A rejected range also counts as success, because the file is empty.
-      await bytes.value.body?.cancel();
+      await fileResult.value.body?.cancel();
       return ok(true);
     }
-    if (isMissingOperation(bytes.failure)) return ok(false);
-    if (bytes.failure.status !== 404) return failed(redactForBrowser(bytes.failure, access));
+    if (isMissingOperation(fileResult.failure)) return ok(false);
+    if (fileResult.failure.status !== 404) return failed(redactForBrowser(fileResult.failure, access));
   }
   const secondResult = files.length > 0 && (await listFolder(access.upstream, query, signal));
   if (!secondResult) return ok(undefined);
@@ -52,8 +52,8 @@ export async function hasCapability(access: Access, capability: Capability, opti
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, options);
   let lastResult: Presence = ok(undefined);
-  for (const value of row.anyOf ?? []) {
-    lastResult = await hasCapability(access, value, options);
+  for (const alternative of row.anyOf ?? []) {
+    lastResult = await hasCapability(access, alternative, options);
     if (lastResult.ok && lastResult.value === true) return lastResult;
   }
   // Members with access to jobs only may read the queue. They may not run the other probes.

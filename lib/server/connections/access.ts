@@ -53,8 +53,8 @@ export function isInScope({ scope }: Viewer, connectionId: string): boolean {
 
 /** Includes other members' own connections whose jobs the viewer may see. */
 export async function listVisibleConnections(context: Context): Promise<Connection[]> {
-  const visibleIds = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
-  return [...(await listUsableConnections(context)), ...visibleIds.filter(({ id }) => isInScope(context.viewer, id))];
+  const otherConnections = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
+  return [...(await listUsableConnections(context)), ...otherConnections.filter(({ id }) => isInScope(context.viewer, id))];
 }
 
 /** For everything but job reads. Rejects a connection if the viewer may only see its jobs. */
@@ -68,9 +68,10 @@ export async function findConnection(context: Context, id: string | undefined): 
 /** For job reads. Without an id, returns the member's last used connection, otherwise the first one available to them. */
 export async function findVisibleConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = context.composition;
-  const getConnection = async (value: string) => {
-    if (!isInScope(context.viewer, value)) return undefined;
-    return (await store.connections.getFor(context.viewer.memberId, value)) ?? store.jobViewers.getFor(context.viewer.memberId, value);
+  const { memberId } = context.viewer;
+  const getConnection = async (connectionId: string) => {
+    if (!isInScope(context.viewer, connectionId)) return undefined;
+    return (await store.connections.getFor(memberId, connectionId)) ?? store.jobViewers.getFor(memberId, connectionId);
   };
   if (id !== undefined) {
     const connection = await getConnection(id);
@@ -81,7 +82,7 @@ export async function findVisibleConnection(context: Context, id: string | undef
     const tokenConnection = await getConnection(context.viewer.credential.connectionId);
     return tokenConnection ? ok(tokenConnection) : failed(noDefaultConnectionFailure);
   }
-  const lastId = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
+  const lastId = (await store.members.get(memberId))?.lastConnectionId;
   const connection = (lastId && (await getConnection(lastId))) || (await listVisibleConnections(context))[0];
   return connection ? ok(connection) : failed(createFailure("NO_CONNECTION", "There is no connection yet."));
 }

@@ -29,15 +29,15 @@ export async function listConnectionViews(context: Context, preferredId?: string
 /** The data of the layout around every page. Reads only the console's own store, so it works while a service is down. */
 export async function getLayoutData(
   context: Context,
-  connection?: string,
+  connectionId?: string,
 ): Promise<{ connection?: ConnectionView; connections: ConnectionView[] }> {
-  const connections = await listConnectionViews(context, connection);
+  const connections = await listConnectionViews(context, connectionId);
   return { connection: connections.find((view) => view.current), connections };
 }
 
 /** For members who only run apps. They may only see the connection's name. */
 function removePrivateFields({
-  accountUrl: _account,
+  accountUrl: _accountUrl,
   fingerprint: _fingerprint,
   seenBy: _seenBy,
   ...view
@@ -48,7 +48,7 @@ function removePrivateFields({
 export async function toConnectionView(
   { store }: Dependencies<"store">,
   connection: Connection,
-  current: boolean,
+  isCurrent: boolean,
 ): Promise<ConnectionView> {
   const [storedKey, viewers] = await Promise.all([
     store.keys.getByConnection(connection.id),
@@ -58,7 +58,7 @@ export async function toConnectionView(
   if (seenOf !== undefined) {
     const { id, name, dialect, hasAssets, lacks, status } = connection;
     const publicFields = { embedded: false, shared: false, dialect, hasAssets, lacks, hasKey: storedKey !== undefined };
-    return { id, name, baseUrl: "", ...publicFields, current, status, seenOf };
+    return { id, name, baseUrl: "", ...publicFields, current: isCurrent, status, seenOf };
   }
   return {
     id: connection.id,
@@ -72,7 +72,7 @@ export async function toConnectionView(
     lacks: connection.lacks,
     hasKey: storedKey !== undefined,
     fingerprint: storedKey?.fingerprint,
-    current,
+    current: isCurrent,
     status: connection.status,
     ...(connection.memberId !== undefined && { seenBy: viewers.get(connection.id) ?? [] }),
   };

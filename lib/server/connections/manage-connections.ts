@@ -53,12 +53,12 @@ async function checkKey(
   // Masks before shortening, because a truncated secret would not be recognised.
   const result = maskSecrets(await upstream.call(operations.getUser, callOptions));
   const hasNoUsers = !result.ok && isMissingOperation(result.failure);
-  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
-  const isLocal = system?.ok === true && isObject(system.value.system);
+  const systemResult = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
+  const isLocal = systemResult?.ok === true && isObject(systemResult.value.system);
   const localUpstream = isLocal ? getUpstream({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
-  const assets = await localUpstream?.call(operations.listAssets, { query: singleAssetQuery, ...callOptions });
+  const assetsResult = await localUpstream?.call(operations.listAssets, { query: singleAssetQuery, ...callOptions });
   capabilities.clear(id);
-  if (assets) return { ...localServerCheck, hasAssets: !isAssetLibraryMissing(assets) };
+  if (assetsResult) return { ...localServerCheck, hasAssets: !isAssetLibraryMissing(assetsResult) };
   return result.ok
     ? { ...toCheck(result.value.status), dialect: "interface", hasAssets: true }
     : { ...toFailedCheck(result.failure), dialect: "interface" };
@@ -126,14 +126,14 @@ export async function createConnection(
   body: z.infer<typeof connectionBodySchema>,
 ): Promise<Result<ConnectionSaved, Failure>> {
   const { store, now } = context.composition;
-  const shared = body.shared ?? false;
-  if (shared && !hasRole(context.viewer.role, "admin")) return failed(adminOnly);
-  if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
+  const isShared = body.shared ?? false;
+  if (isShared && !hasRole(context.viewer.role, "admin")) return failed(adminOnlyFailure);
+  if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddressFailure);
   const id = randomUUID();
   const baseUrl = toBaseUrl(body.baseUrl);
   const check = await checkKey(context.composition, { id, baseUrl, apiKey: body.key });
   if (!shouldStore(check, body)) return ok({ check });
-  // The check may take long, so rights are checked again afterwards.
+  // The check may take a while, so rights are checked again afterwards.
   const failure = await checkChangeRights(context);
   if (failure) return failed(failure);
   await store.connections.create({
@@ -141,13 +141,13 @@ export async function createConnection(
     name: body.name,
     baseUrl,
     accountUrl: body.accountUrl || undefined,
-    memberId: shared ? undefined : context.viewer.memberId,
+    memberId: isShared ? undefined : context.viewer.memberId,
     dialect: check.dialect,
     hasAssets: check.hasAssets,
     createdAt: now(),
   });
   await storeNewKey(context.composition, id, body);
-  return toSavedResult(context, id, check);
+  return completeSave(context, id, check);
 }
 
 /** A new key or URL that the service rejects leaves the stored ones unchanged. A name is never rejected. */
@@ -157,24 +157,25 @@ export async function changeConnection(
   body: z.infer<typeof connectionChangeSchema>,
 ): Promise<Result<ConnectionSaved, Failure>> {
   const { store, keyRing } = context.composition;
-  const ownConnectionResult = await findEditableConnection(context, id);
-  if (!ownConnectionResult.ok) return ownConnectionResult;
-  if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
-  const baseUrl = body.baseUrl === undefined ? ownConnectionResult.value.baseUrl : toBaseUrl(body.baseUrl);
-  const isUrlChanged = baseUrl !== ownConnectionResult.value.baseUrl;
+  const connectionResult = await findEditableConnection(context, id);
+  if (!connectionResult.ok) return connectionResult;
+  if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddressFailure);
+  const baseUrl = body.baseUrl === undefined ? connectionResult.value.baseUrl : toBaseUrl(body.baseUrl);
+  const isUrlChanged = baseUrl !== connectionResult.value.baseUrl;
   const key = await store.keys.getByConnection(id);
-  if (isUrlChanged && body.key === undefined && key) return failed(keyRequired);
+  if (isUrlChanged && body.key === undefined && key) return failed(keyRequiredFailure);
   const apiKey = body.key ?? (key && decryptApiKey(keyRing, key));
   const check = await checkKey(context.composition, { id, baseUrl, apiKey });
   if ((isUrlChanged || body.key !== undefined) && !shouldStore(check, body)) return ok({ check });
   // The check takes time. The stored connection must still be the checked one, or a key could be sent to the wrong URL.
   const failure = await checkChangeRights(context);
   if (failure) return failed(failure);
-  const current = await findEditableConnection(context, id);
-  if (!current.ok) return current;
-  const isSame =
-    current.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getByConnection(id))?.fingerprint === key?.fingerprint;
-  if (!isSame) return failed(concurrentChange);
+  const currentResult = await findEditableConnection(context, id);
+  if (!currentResult.ok) return currentResult;
+  const isUnchanged =
+    currentResult.value.baseUrl === connectionResult.value.baseUrl &&
+    (await store.keys.getByConnection(id))?.fingerprint === key?.fingerprint;
+  if (!isUnchanged) return failed(concurrentChangeFailure);
   // The new key is stored first. Between the two writes, the old URL may reject it, but the new URL never receives the old key.
   await storeNewKey(context.composition, id, body);
   const newDialect = isUrlChanged || isAccepted(check) ? check.dialect : undefined;
@@ -186,12 +187,12 @@ export async function changeConnection(
     dialect: newDialect,
     hasAssets: check.hasAssets,
   });
-  return toSavedResult(context, id, check);
+  return completeSave(context, id, check);
 }
 
 export async function removeConnection(context: Context, id: string): Promise<Result<undefined, Failure>> {
-  const ownConnectionResult = await findEditableConnection(context, id);
-  if (!ownConnectionResult.ok) return ownConnectionResult;
+  const connectionResult = await findEditableConnection(context, id);
+  if (!connectionResult.ok) return connectionResult;
   if (!(await context.composition.store.connections.remove(id))) return failed(connectionNotFoundFailure);
   context.composition.jobIndex.sweep();
   return ok(undefined);
@@ -200,11 +201,11 @@ export async function removeConnection(context: Context, id: string): Promise<Re
 async function findEditableConnection(context: Context, id: string): Promise<Result<Connection, Failure>> {
   const connectionResult = await findConnection(context, id);
   if (connectionResult.ok && connectionResult.value.memberId === undefined && !hasRole(context.viewer.role, "admin"))
-    return failed(adminOnly);
+    return failed(adminOnlyFailure);
   return connectionResult;
 }
 
-async function toSavedResult(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
+async function completeSave(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
   await storeCheck(context.composition, id, check);
   const connectionResult = await findConnection(context, id);
   if (!connectionResult.ok) return connectionResult;
@@ -231,7 +232,7 @@ function shouldStore(check: ConnectionCheck, { keep }: KeyChange): boolean {
   return keep === true || isAccepted(check);
 }
 
-const forbiddenAddress = createFieldFailure("baseUrl", "must not be a link-local or metadata address");
-const keyRequired = createFieldFailure("key", "required, because the base URL changed");
-const concurrentChange = createFailure("CONFLICT", "Another member has changed this connection. Reload it and try again.");
-const adminOnly = createFailure("ROLE_TOO_LOW", "Only admins can change a shared connection.");
+const forbiddenAddressFailure = createFieldFailure("baseUrl", "must not be a link-local or metadata address");
+const keyRequiredFailure = createFieldFailure("key", "required, because the base URL changed");
+const concurrentChangeFailure = createFailure("CONFLICT", "Another member has changed this connection. Reload it and try again.");
+const adminOnlyFailure = createFailure("ROLE_TOO_LOW", "Only admins can change a shared connection.");

@@ -14,7 +14,7 @@ import { failed, type Finding, formatBytes, pass, runSafely, warn } from "./find
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** The maximum number of connections that one console with its service opens. */
-const MAX_CONNECTIONS = 27;
+const MAX_CONNECTIONS = 24;
 const LONG_WAIT_SECONDS = 10;
 
 const restoreRemedy = "Stop the console and restore the data folder from a backup (npm run restore).";
@@ -23,10 +23,10 @@ const postgresRemedy = "Start PostgreSQL, or correct DATABASE_URL.";
 /** `time` is the server's clock in ms, undefined if it is unreachable. Waits for a lock beyond `longWaitSeconds` are reported. */
 export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
   return queryPostgres({ url, statementMs: STATEMENT_TIMEOUT_MS }, async (queryRows) => {
-    const server = await runSafely("database server", () => checkServer(queryRows), postgresRemedy);
-    if (server.state === "failed") return { findings: [server] };
+    const finding = await runSafely("database server", () => checkServer(queryRows), postgresRemedy);
+    if (finding.state === "failed") return { findings: [finding] };
     const [clock] = await queryRows<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
-    return { findings: [server, await runSafely("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
+    return { findings: [finding, await runSafely("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
   });
 }
 
@@ -121,10 +121,10 @@ async function checkSchema(queryRows: QueryRows, subject: string, { check, histo
   if ("newer" in state)
     return failed(check, `${subject} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
   if ("isTooOld" in state) return failed(check, `${subject} is from a version before 0.2.0.`, createTooOldMessage("The database"));
-  const missing = state.missing.length;
-  return missing === 0
+  const missingCount = state.missing.length;
+  return missingCount === 0
     ? pass(check, `${subject} is up to date.`)
-    : warn(check, `${subject} is ${missing} migrations behind.`, "Back up first. The next start migrates it.");
+    : warn(check, `${subject} is ${missingCount} migrations behind.`, "Back up first. The next start migrates it.");
 }
 
 /** Reports the process id of the session that blocks others. */
@@ -134,17 +134,17 @@ async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Findin
     SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
     FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
       AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
-  const [oldestTransaction] = waitingStatements;
-  if (!oldestTransaction) return pass(check, `No statement has waited ${seconds} s for a lock.`);
+  const [longestWait] = waitingStatements;
+  if (!longestWait) return pass(check, `No statement has waited ${seconds} s for a lock.`);
   return failed(
     check,
-    `${waitingStatements.length} statements are waiting for a lock, the longest for ${oldestTransaction.seconds} s. Database process ${oldestTransaction.holders} holds it.`,
+    `${waitingStatements.length} statements are waiting for a lock, the longest for ${longestWait.seconds} s. Database process ${longestWait.holders} holds it.`,
     "Look up that process in pg_stat_activity, then end it with pg_terminate_backend.",
   );
 }
 
-async function readRowsIfTableExists<Row>(rows: Promise<Row[]>): Promise<Row[]> {
-  return rows.catch((error: unknown) => {
+async function readRowsIfTableExists<Row>(rowsPromise: Promise<Row[]>): Promise<Row[]> {
+  return rowsPromise.catch((error: unknown) => {
     if (isMissingTable(error)) return [];
     throw error;
   });

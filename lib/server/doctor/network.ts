@@ -1,4 +1,4 @@
-// Checks the port, the reverse proxy and the database server.
+// Checks the port and the reverse proxy, and the services, runners and sign-in providers that the console connects to.
 
 import "server-only";
 import { existsSync } from "node:fs";
@@ -171,8 +171,8 @@ function tryListen(port: number, host: string): Promise<string | undefined> {
 }
 
 async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
-  const listShared = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
-  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await withPostgresStore(databaseUrl, listShared);
+  const listSharedUrls = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
+  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await withPostgresStore(databaseUrl, listSharedUrls);
   return Promise.all(
     [...new Set(urls)]
       .filter((url) => !isEmbedded(url))
@@ -237,7 +237,7 @@ async function checkRunners(env: Env): Promise<Finding[]> {
 // Checks each sign-in provider: discovery document, issuer, clock and redirect URI. Never sends the client secret.
 
 /** The maximum time by which an ID token may be issued in the future. */
-const MAX_SKEW_MS = 60_000;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 export async function checkOidc(env: Env, now: () => number): Promise<Finding[]> {
   const findings = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
@@ -278,7 +278,7 @@ function checkClock(check: string, differenceMs: number | undefined): Finding {
   if (differenceMs === undefined || Number.isNaN(differenceMs))
     return warn(check, "The response has no Date header, so clocks were not compared.");
   const seconds = Math.round(Math.abs(differenceMs) / 1000);
-  if (Math.abs(differenceMs) <= MAX_SKEW_MS) return pass(check, "Clocks agree.");
+  if (Math.abs(differenceMs) <= MAX_CLOCK_SKEW_MS) return pass(check, "Clocks agree.");
   const direction = differenceMs > 0 ? "ahead of" : "behind";
   return failed(check, `Its clock is ${seconds} s ${direction} this one, so sign-ins fail.`, "Set both clocks (NTP).");
 }

@@ -68,9 +68,9 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
 
 function checkFolder(dataDir: string): Finding {
   if (!existsSync(dataDir)) return warn("data folder", `${dataDir} does not exist yet. The first start creates it.`);
-  const probe = join(dataDir, `.doctor-${process.pid}`);
-  writeFileSync(probe, "");
-  rmSync(probe);
+  const probeFile = join(dataDir, `.doctor-${process.pid}`);
+  writeFileSync(probeFile, "");
+  rmSync(probeFile);
   const exposedPath = [dataDir, join(dataDir, "encryption-keys"), join(dataDir, "auth-secret")].find(
     (path) => process.platform !== "win32" && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
   );
@@ -83,10 +83,10 @@ function checkFreeSpace(dataDir: string): Finding {
   if (!existsSync(folder)) return warn("disk", `${folder} does not exist.`);
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
-  const free = `${formatBytes(freeBytes)} free`;
+  const freeText = `${formatBytes(freeBytes)} free`;
   if (freeBytes < MIN_SPACE_BYTES)
-    return failed("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
-  return freeBytes < LOW_SPACE_BYTES ? warn("disk", `Low disk space: ${free}.`, "Free space soon.") : pass("disk", `${free}.`);
+    return failed("disk", `The disk is full: ${freeText}.`, "Delete assets, or move the folder to a larger disk.");
+  return freeBytes < LOW_SPACE_BYTES ? warn("disk", `Low disk space: ${freeText}.`, "Free space soon.") : pass("disk", `${freeText}.`);
 }
 
 /** The thrown error contains the remedy. */
@@ -95,8 +95,8 @@ async function checkLocation(env: Env): Promise<Finding> {
   return pass("database location", env.databaseUrl === undefined ? "In the data folder." : "In PostgreSQL.");
 }
 
-function checkDevices(service: string): Finding {
-  const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
+function checkDevices(serviceFolder: string): Finding {
+  const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(serviceFolder, name));
   const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));
   if (devices.size <= 1) return pass("file system", "Uploads, outputs and stored files share one file system.");
   return failed(
@@ -118,16 +118,16 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   const store = openStore(dataDir, databaseUrl);
   try {
     const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealedRows(list, ring)));
-    const counts = countsByList.flatMap((byRing) => [...byRing]);
+    const counts = countsByList.flatMap((countsByRing) => [...countsByRing]);
     const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
     const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
     if (unreadableCounts.length === 0)
       return pass("keys", `Key ring ${[...ring.decryptionKeys.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
     const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
-    const unreadable = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
+    const unreadableCount = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
     return failed(
       "keys",
-      `${unreadable} of ${totalCount} sealed secrets can't be opened; they were sealed with ${ids}.`,
+      `${unreadableCount} of ${totalCount} sealed secrets can't be opened; they were sealed with ${ids}.`,
       `Add key ${ids} to the key ring, or enter those API keys again.`,
     );
   } finally {
@@ -144,11 +144,11 @@ function checkClock(newestMs: number, now: number, databaseNowMs: number | undef
       `The clocks of the database and this machine differ by ${Math.round(differenceMs / 60_000)} minutes.`,
       "Set both clocks (NTP).",
     );
-  const aheadMs = newestMs - now;
-  if (aheadMs <= MAX_CLOCK_DIFFERENCE_MS) return pass("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
+  const leadMs = newestMs - now;
+  if (leadMs <= MAX_CLOCK_DIFFERENCE_MS) return pass("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
   return failed(
     "clock",
-    `The newest stored row is ${Math.round(aheadMs / 60_000)} minutes ahead of this machine's clock.`,
+    `The newest stored row is ${Math.round(leadMs / 60_000)} minutes ahead of this machine's clock.`,
     "Set the clock (NTP).",
   );
 }

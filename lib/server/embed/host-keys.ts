@@ -17,7 +17,7 @@ import { readBytes } from "../upstream/streams";
 const CACHE_MS = 10 * 60_000;
 /** How long cached keys may be used if new ones can't be fetched. */
 const MAX_STALE_MS = 60 * 60_000;
-const MIN_REFRESH_MS = 30_000;
+const MIN_REFRESH_INTERVAL_MS = 30_000;
 const FAILURE_CACHE_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 5000;
 const MAX_JWKS_BYTES = 64 * 1024;
@@ -36,7 +36,7 @@ export type HostKeys = ReturnType<typeof createHostKeys>;
 type Options = { keyRing: KeyRing; now: () => number; log: Log; sendLocal: Send; sendForeign: Send };
 
 export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Options) {
-  const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
+  const hostStates = createLru<string, HostState>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<CachedKeys> {
     const send = isLocalHost(new URL(url).hostname) ? sendLocal : sendForeign;
@@ -44,7 +44,7 @@ export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Op
       const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
       const response = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
       const bytes = response.status === 200 ? await readBytes(response.body, MAX_JWKS_BYTES, { signal }) : undefined;
-      if (!bytes) throw new KeysUnavailableError(`status ${response.status}, or more than ${MAX_JWKS_BYTES} bytes`);
+      if (!bytes) throw new KeysUnavailableError(`the response has status ${response.status} or more than ${MAX_JWKS_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
       return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
@@ -55,16 +55,16 @@ export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Op
   }
 
   /** Concurrent tickets share one request. */
-  function fetchShared(url: string): Promise<CachedKeys> {
-    const { cachedKeys, pendingKeys, failure } = hosts.get(url) ?? {};
+  function fetchSharedKeys(url: string): Promise<CachedKeys> {
+    const { cachedKeys, pendingKeys, failure } = hostStates.get(url) ?? {};
     if (pendingKeys) return pendingKeys;
     if (failure && now() - failure.atMs < FAILURE_CACHE_MS) return Promise.reject(failure.error);
     const keysPromise = fetchKeys(url);
-    hosts.set(url, { cachedKeys, pendingKeys: keysPromise });
+    hostStates.set(url, { cachedKeys, pendingKeys: keysPromise });
     keysPromise.then(
-      (newKeys) => hosts.set(url, { cachedKeys: newKeys }),
+      (newKeys) => hostStates.set(url, { cachedKeys: newKeys }),
       (error: unknown) => {
-        hosts.set(url, { cachedKeys, failure: { error, atMs: now() } });
+        hostStates.set(url, { cachedKeys, failure: { error, atMs: now() } });
         log.warn({ host: new URL(url).host, err: error }, "host key fetch failed");
       },
     );
@@ -72,29 +72,29 @@ export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Op
   }
 
   async function getKeys(url: string): Promise<CachedKeys> {
-    const { cachedKeys } = hosts.get(url) ?? {};
+    const { cachedKeys } = hostStates.get(url) ?? {};
     const ageMs = cachedKeys ? now() - cachedKeys.atMs : Infinity;
     if (cachedKeys && ageMs < CACHE_MS) return cachedKeys;
     try {
-      return await fetchShared(url);
+      return await fetchSharedKeys(url);
     } catch (error) {
       if (cachedKeys && ageMs < MAX_STALE_MS) return cachedKeys;
       throw error;
     }
   }
 
-  async function verifyByUrl(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+  async function verifyWithKeys(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
     const currentKeys = await getKeys(url);
     const verifyOptions = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
       return (await jwtVerify(ticket, currentKeys.keys, verifyOptions)).payload;
     } catch (error) {
-      if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - currentKeys.atMs < MIN_REFRESH_MS) throw error;
-      return (await jwtVerify(ticket, (await fetchShared(url)).keys, verifyOptions)).payload;
+      if (!hasCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - currentKeys.atMs < MIN_REFRESH_INTERVAL_MS) throw error;
+      return (await jwtVerify(ticket, (await fetchSharedKeys(url)).keys, verifyOptions)).payload;
     }
   }
 
-  async function verifyBySecret(
+  async function verifyWithSecret(
     host: EmbedHost,
     sealed: Sealed | undefined,
     ticket: string,
@@ -108,18 +108,18 @@ export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Op
   return {
     /** Throws jose's errors and `KeysUnavailableError`. */
     async verify(host: EmbedHost, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-      if (host.jwksUrl !== null) return verifyByUrl(host.jwksUrl, ticket, options);
+      if (host.jwksUrl !== null) return verifyWithKeys(host.jwksUrl, ticket, options);
       try {
-        return await verifyBySecret(host, host.sealed, ticket, options);
+        return await verifyWithSecret(host, host.sealed, ticket, options);
       } catch (error) {
-        const old = host.old && host.old.until > now() ? host.old.sealed : undefined;
-        if (!old || !isCode(error, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED")) throw error;
-        return verifyBySecret(host, old, ticket, options);
+        const previousSecret = host.old && host.old.until > now() ? host.old.sealed : undefined;
+        if (!previousSecret || !hasCode(error, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED")) throw error;
+        return verifyWithSecret(host, previousSecret, ticket, options);
       }
     },
   };
 }
 
-function isCode(error: unknown, code: string): boolean {
+function hasCode(error: unknown, code: string): boolean {
   return getErrorCode(error) === code;
 }

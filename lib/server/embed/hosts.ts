@@ -54,10 +54,10 @@ export async function changeEmbedHost(
   const usesSecret = body.jwksUrl === null;
   const newSecret = usesSecret && (renewSecret || !previousHost.sealed) ? createSecret(composition, id) : undefined;
   const sealed = usesSecret ? (newSecret?.sealed ?? previousHost.sealed) : undefined;
-  const oldSecret =
+  const replacedSecret =
     renewSecret === "keep-old" && previousHost.sealed ? { sealed: previousHost.sealed, until: now() + OLD_SECRET_MS } : undefined;
-  const old = usesSecret ? (renewSecret ? oldSecret : previousHost.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: toHostEditor(owner) });
+  const oldSecret = usesSecret ? (renewSecret ? replacedSecret : previousHost.old) : undefined;
+  const host = await store.embedHosts.change(id, body, { sealed, old: oldSecret, keptBy: toHostEditor(owner) });
   return host
     ? ok({ host: await toEmbedHostView(composition, host), ...(newSecret && { secret: newSecret.secret }) })
     : failed(hostNotFoundFailure);

@@ -23,8 +23,8 @@ import { type Member } from "../store/people/members";
 
 /** The UI shows the first audience. The others are this machine's loopback addresses. */
 export function getAudiences(env: Env, hostId: string): string[] {
-  const loopback = ["127.0.0.1", "localhost"].map((name) => getConsoleUrl(env, `http://${name}:${env.port}`));
-  return [...new Set([getConsoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
+  const loopbackUrls = ["127.0.0.1", "localhost"].map((name) => getConsoleUrl(env, `http://${name}:${env.port}`));
+  return [...new Set([getConsoleUrl(env), ...loopbackUrls])].map((url) => `${url}/embed/${hostId}`);
 }
 
 type TicketDependencies = Dependencies<"env" | "now" | "log" | "hostKeys">;
@@ -86,9 +86,9 @@ export function isEmbeddedRequest(requestHeaders: HeaderSource): boolean {
   return readEmbedAddress(requestHeaders) !== undefined;
 }
 
-/** The start page gets a ticket from the host page, then opens `from`. */
-export function getStartPath({ path }: EmbedAddress, from: string | undefined): `/${string}` {
-  return `${path}/start${from === undefined ? "" : `?from=${encodeURIComponent(from)}`}`;
+/** The start page gets a ticket from the host page, then opens `returnPath`. */
+export function getStartPath({ path }: EmbedAddress, returnPath: string | undefined): `/${string}` {
+  return `${path}/start${returnPath === undefined ? "" : `?from=${encodeURIComponent(returnPath)}`}`;
 }
 
 /**
@@ -110,11 +110,11 @@ export function hasProbeCookie(env: Env, requestHeaders: HeaderSource): boolean 
 
 /** The headers that store the token in a cookie, or undefined if the browser does not store cookies. */
 export function storeTokenInCookie(env: Env, requestHeaders: HeaderSource, { slot }: EmbedSession, token: string): Headers | undefined {
-  const [sessionCookie, startPageCookie] = [getEmbedCookieName(slot, env), getProbeCookieName(slot, env)];
-  if ([sessionCookie, startPageCookie].every((name) => readCookie(requestHeaders.get("cookie"), name) === undefined)) return undefined;
+  const [sessionCookieName, probeCookieName] = [getEmbedCookieName(slot, env), getProbeCookieName(slot, env)];
+  if ([sessionCookieName, probeCookieName].every((name) => readCookie(requestHeaders.get("cookie"), name) === undefined)) return undefined;
   const headers = new Headers();
-  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${formatEmbedCookieAttributes(env)}`);
-  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${formatEmbedCookieAttributes(env)}`);
+  headers.append("set-cookie", `${sessionCookieName}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${formatEmbedCookieAttributes(env)}`);
+  headers.append("set-cookie", `${probeCookieName}=; Max-Age=0; ${formatEmbedCookieAttributes(env)}`);
   return headers;
 }
 
@@ -184,7 +184,7 @@ export async function startEmbeddedSession(
   // A rate limit bucket with one token, refilled well after the ticket has expired.
   const ticketBucket = { name: `embed ticket ${host.id} ${jti}`, burst: 1, refillMs: exp * 1000 + EMBED_SESSION_MS - now() };
   if ((await store.attempts.consume(ticketBucket, now())) > 0) return rejectTicket("replayed");
-  const previous = await readEmbeddedSession(composition, requestHeaders);
+  const previousViewer = await readEmbeddedSession(composition, requestHeaders);
   const token = `lde_${randomBytes(32).toString("base64url")}`;
   const newSession: NewEmbedSession = {
     hostId: host.id,
@@ -200,17 +200,17 @@ export async function startEmbeddedSession(
     language,
     expiresAt: now() + EMBED_SESSION_MS,
   };
-  const isSame = previous !== undefined && isSameSession(previous.session, newSession);
+  const isSame = previousViewer !== undefined && isSameSession(previousViewer.session, newSession);
   // If renewed, the old session expires by itself, so that requests that use it can finish.
-  if (previous && !isSame) await store.embedSessions.endFrame(previous.session);
+  if (previousViewer && !isSame) await store.embedSessions.endFrame(previousViewer.session);
   const session = await store.embedSessions.create(token, newSession, now());
   return ok({ token, session, member, isSame });
 }
 
 /** True if an open page continues with its next ticket: same member, role, connection and pages. */
-function isSameSession(newEmbedSession: NewEmbedSession, other: NewEmbedSession): boolean {
+function isSameSession(session: NewEmbedSession, otherSession: NewEmbedSession): boolean {
   const toKey = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
-  return toKey(newEmbedSession) === toKey(other);
+  return toKey(session) === toKey(otherSession);
 }
 
 async function findOrCreateMember(
@@ -231,8 +231,8 @@ function getEffectiveRole({ role }: EmbedSession, member: Member, pages: EmbedSe
   return pages.includes("settings") ? effectiveRole : getWeakerEmbedRole(effectiveRole, "operator");
 }
 
-function getWeakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
-  const weakerRole = getWeakerRole(value, other);
+function getWeakerEmbedRole<R extends Role>(firstRole: Role, secondRole: R): EmbedRole {
+  const weakerRole = getWeakerRole(firstRole, secondRole);
   // An unknown role, such as one of a later version, gets the fewest rights.
   return roles.find((role): role is EmbedRole => role === weakerRole && role !== "owner") ?? (weakerRole === "owner" ? "admin" : "runner");
 }

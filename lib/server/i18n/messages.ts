@@ -6,7 +6,7 @@ import { cookies, headers } from "next/headers";
 import { getLocale, getRequestConfig, getTranslations } from "next-intl/server";
 import { cache } from "react";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
-import { embedLookSchema } from "@/lib/contract/embed/embedding";
+import { embedAppearanceSchema } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
@@ -21,11 +21,11 @@ export const messagesByLanguage: Readonly<Record<Language, Messages>> = { en: en
 
 const productMessages = new Map<string, Messages>();
 
-function getProductMessages(language: Language, product: string): Messages {
-  const cacheKey = `${language} ${product}`;
+function getProductMessages(language: Language, productName: string): Messages {
+  const cacheKey = `${language} ${productName}`;
   const cachedMessages = productMessages.get(cacheKey);
   if (cachedMessages) return cachedMessages;
-  const messages: Messages = JSON.parse(writeExactJson(messagesByLanguage[language]).replaceAll("Lightdesk", product));
+  const messages: Messages = JSON.parse(writeExactJson(messagesByLanguage[language]).replaceAll("Lightdesk", productName));
   productMessages.set(cacheKey, messages);
   return messages;
 }
@@ -46,8 +46,8 @@ export async function getProductName(): Promise<string> {
 }
 
 export async function getRequestMessages(language: Language): Promise<Messages> {
-  const product = await getProductName();
-  return product === "Lightdesk" ? messagesByLanguage[language] : getProductMessages(language, product);
+  const productName = await getProductName();
+  return productName === "Lightdesk" ? messagesByLanguage[language] : getProductMessages(language, productName);
 }
 
 export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<Partial<Messages>> {
@@ -67,7 +67,7 @@ export const getEmbedAppearance = cache(async (): Promise<EmbedAppearance> => {
   const viewer = await readEmbeddedSession(getComposition(), requestHeaders);
   if (viewer) return viewer.session;
   const query = new URLSearchParams(requestHeaders.get(PAGE_HEADER)?.split("?")[1]);
-  return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
+  return embedAppearanceSchema.safeParse(Object.fromEntries(query)).data ?? {};
 });
 
 /** next-intl's configuration of a request. URLs contain no language. */

@@ -26,10 +26,10 @@ export function createRunKey(graph: unknown): string | undefined {
   if (!isObject(graph)) return undefined;
   const inputs = Object.values(graph).flatMap((node) => Object.entries(asObject(asObject(node)?.inputs) ?? {}));
   // A separate node may set the size.
-  const sources = new Set(inputs.flatMap(([name, value]) => (COST_INPUT_PATTERN.test(name) && isLink(value) ? [value[0]] : [])));
+  const sourceIds = new Set(inputs.flatMap(([name, value]) => (COST_INPUT_PATTERN.test(name) && isLink(value) ? [value[0]] : [])));
   const shape = getShape(graph, (nodeId, name, value) => {
     if (isLink(value)) return true;
-    if (typeof value === "number" && sources.has(nodeId)) return !isSeedName(name);
+    if (typeof value === "number" && sourceIds.has(nodeId)) return !isSeedName(name);
     return (typeof value === "number" || typeof value === "string") && COST_INPUT_PATTERN.test(name);
   });
   return createHash("sha256").update(writeExactJson(shape)).digest("base64url").slice(0, MAX_KEY_LENGTH);
@@ -57,7 +57,7 @@ export function createRunKeyCache() {
       if (subject === "job") recordGraph(connectionId, asText(response?.id), asObject(response?.workflow)?.prompt);
     },
     addRunKeys(connectionId: string, updates: readonly JobUpdate[]): JobUpdate[] {
-      return updates.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
+      return updates.map((update) => ({ ...update, runKey: find(connectionId, update.jobId) }));
     },
   };
 }
@@ -78,12 +78,12 @@ export async function findExpectedRuns(
   const runsByJob = await store.jobIndexStore.listEarlierRuns(connectionId, activeJobs);
   return new Map(
     activeJobs.flatMap(({ jobId, runner }) => {
-      const expected = (runsByJob.get(jobId) ?? []).map((earlierRuns) => {
+      const expectedRuns = (runsByJob.get(jobId) ?? []).map((earlierRuns) => {
         const runs = earlierRuns.filter((run) => runner === undefined || run.runner === runner);
         return toExpectedRun(runs.slice(0, MAX_RUNS).map(({ runMs }) => runMs));
       });
-      const first = expected.find((item) => item !== undefined);
-      return first ? [[jobId, first]] : [];
+      const expectedRun = expectedRuns.find((run) => run !== undefined);
+      return expectedRun ? [[jobId, expectedRun]] : [];
     }),
   );
 }
@@ -92,16 +92,16 @@ const MIN_RUNS = 2;
 const MIN_RUNS_FOR_QUARTILES = 4;
 const MIN_RUNS_FOR_P95 = 20;
 /** Runs shorter than this fraction of the 90th percentile are treated as cache hits. */
-const CACHED_SHARE = 0.1;
+const CACHE_HIT_RATIO = 0.1;
 const LATE_FACTOR = 1.2;
-/** Short runs vary by this much. */
+/** Minimum lateness, because even short runs vary. */
 const MIN_LATE_MS = 1_000;
 
 /** Undefined for fewer than two runs. */
 export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefined {
   const sortedMs = runsMs.toSorted((ms, other) => ms - other);
-  const longMs = quantile(sortedMs, 0.9);
-  const runs = sortedMs.filter((ms) => ms >= longMs * CACHED_SHARE);
+  const p90Ms = quantile(sortedMs, 0.9);
+  const runs = sortedMs.filter((ms) => ms >= p90Ms * CACHE_HIT_RATIO);
   if (runs.length < MIN_RUNS) return undefined;
   const hasQuartiles = runs.length >= MIN_RUNS_FOR_QUARTILES;
   const [low_ms, high_ms] = [quantile(runs, hasQuartiles ? 0.25 : 0), quantile(runs, hasQuartiles ? 0.75 : 1)];
@@ -110,8 +110,8 @@ export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefine
 }
 
 /** Interpolates between the two nearest of the sorted values. */
-function quantile(sorted: readonly number[], fraction: number): number {
-  const position = (sorted.length - 1) * fraction;
-  const [lower = 0, upper = lower] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+function quantile(sortedValues: readonly number[], fraction: number): number {
+  const position = (sortedValues.length - 1) * fraction;
+  const [lower = 0, upper = lower] = [sortedValues[Math.floor(position)], sortedValues[Math.ceil(position)]];
   return Math.round(lower + (upper - lower) * (position - Math.floor(position)));
 }

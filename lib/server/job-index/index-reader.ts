@@ -81,11 +81,11 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
     return Math.max(pageMs === undefined ? 0 : pageMs + PAGE_INTERVAL_MS, pausedUntilMs) - now();
   }
 
-  /** With `isFull`, waits the whole time even if new work arrives. */
-  async function pause(readState: UsedConnection, ms: number, isFull = false): Promise<void> {
+  /** With `isFull`, waits the full time even if new work arrives. */
+  async function pause(readState: UsedConnection, delayMs: number, isFull = false): Promise<void> {
     const wakeController = new AbortController();
     if (!isFull) readState.wake = () => wakeController.abort();
-    await sleep(ms, { signal: AbortSignal.any([stopController.signal, wakeController.signal]), unref: true });
+    await sleep(delayMs, { signal: AbortSignal.any([stopController.signal, wakeController.signal]), unref: true });
     readState.wake = undefined;
   }
 
@@ -95,12 +95,12 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
     return page === "older" ? "done" : page;
   }
 
-  /** Only for the service in this process, because elsewhere each job would be a request. */
+  /** Only for the service in this process, because a remote service would need a request for each job. */
   async function readConnectionSizes(id: string, { read: { assets } }: UsedConnection): Promise<Step> {
     return assets && trackRead((signal) => readSizes(id, assets, signal));
   }
 
-  /** Each call has its own signal, because one for the whole process would accumulate listeners. */
+  /** Each call has its own signal, because one for the entire process would accumulate listeners. */
   async function trackRead<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     activeReads.add(controller);
@@ -177,7 +177,7 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
     async stop(): Promise<void> {
       stopController.abort();
       for (const controller of activeReads) controller.abort();
-      await Promise.all([...connections.values()].map(({ loop: running }) => running));
+      await Promise.all([...connections.values()].map((readState) => readState.loop));
     },
   };
 }

@@ -12,19 +12,19 @@ import { createIndexReader, type IndexReader } from "./index-reader";
 /** Batches a page's polls and details. */
 const BATCH_DELAY_MS = 100;
 const BATCH_SIZE = 50;
-const MAX_PENDING = 50;
+const MAX_PENDING_CHANGES = 50;
 const STOP_TIMEOUT_MS = 5000;
 
-/** `responseCount` is the number of responses that these notes are from. */
-type SeenJobs = { connectionId: string; kind: "seen"; responseCount: number; notes: () => readonly JobUpdate[] };
+/** `responseCount` is the number of responses that these updates are from. */
+type SeenJobs = { connectionId: string; kind: "seen"; responseCount: number; getUpdates: () => readonly JobUpdate[] };
 type Change =
   SeenJobs | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
 
 export type JobIndex = {
   reader: IndexReader;
-  record(connectionId: string, notes: () => readonly JobUpdate[]): void;
+  record(connectionId: string, getUpdates: () => readonly JobUpdate[]): void;
   remove(connectionId: string, ids: readonly string[]): void;
-  /** Call if the connection's history was cleared or its jobs are different ones now. */
+  /** Call if the connection's history was cleared or its jobs were replaced. */
   restart(connectionId: string): void;
   sweep(): void;
   flush(): Promise<void>;
@@ -34,7 +34,7 @@ export type JobIndex = {
 type Options = { store: Store; log: Log; now: () => number; maxJobs: number };
 
 export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex {
-  const pending: Change[] = [];
+  const pendingChanges: Change[] = [];
   let writePromise: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -44,12 +44,12 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
     droppedCounts.set(connectionId, (droppedCounts.get(connectionId) ?? 0) + responseCount);
     for (let count = 0; count < responseCount; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
-  getTelemetry().metrics?.registerGauge("lightdesk_ledger_waiting", () => pending.length);
+  getTelemetry().metrics?.registerGauge("lightdesk_ledger_waiting", () => pendingChanges.length);
   const reader = createIndexReader({ store, log, now, maxJobs, flush, getDroppedCount: (id) => droppedCounts.get(id) ?? 0 });
 
   function add(change: Change): void {
-    if (pending.length >= MAX_PENDING && change.kind === "seen") return countDropped(change);
-    pending.push(change);
+    if (pendingChanges.length >= MAX_PENDING_CHANGES && change.kind === "seen") return countDropped(change);
+    pendingChanges.push(change);
     timer ??= setTimeout(() => void flush(), BATCH_DELAY_MS).unref();
   }
 
@@ -61,8 +61,8 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   }
 
   async function writeAll(): Promise<void> {
-    for (let first = pending.shift(); first !== undefined; first = pending.shift()) {
-      const change = first.kind === "seen" ? mergePending(first) : first;
+    for (let next = pendingChanges.shift(); next !== undefined; next = pendingChanges.shift()) {
+      const change = next.kind === "seen" ? mergePending(next) : next;
       try {
         await write(change);
       } catch (err) {
@@ -72,14 +72,15 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
     }
   }
 
-  /** Merges pending notes of the same connection, because each commit waits for the disk. */
-  function mergePending(first: SeenJobs): SeenJobs {
-    const mergedChanges = [first];
-    for (let next = pending[0]; next?.kind === "seen" && next.connectionId === first.connectionId; next = pending[0]) {
+  /** Merges pending updates of the same connection, because each commit waits for the disk. */
+  function mergePending(change: SeenJobs): SeenJobs {
+    const mergedChanges = [change];
+    for (let next = pendingChanges[0]; next?.kind === "seen" && next.connectionId === change.connectionId; next = pendingChanges[0]) {
       mergedChanges.push(next);
-      pending.shift();
+      pendingChanges.shift();
     }
-    return { ...first, responseCount: mergedChanges.length, notes: () => mergedChanges.flatMap(({ notes }) => notes()) };
+    const getUpdates = () => mergedChanges.flatMap((mergedChange) => mergedChange.getUpdates());
+    return { ...change, responseCount: mergedChanges.length, getUpdates };
   }
 
   async function write(change: Change): Promise<void> {
@@ -92,22 +93,22 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
         reader.restart(connectionId);
         await store.peers.notifyChange(connectionId);
       }
-      // Continued after the next start.
+      // An interrupted sweep continues after the next start.
       while (!isStopped && (await jobIndexStore.sweep())) await yieldToEventLoop();
       await store.jobUsage.sweep(now());
       return;
     }
-    const notes = isStopped ? [] : change.notes();
-    for (let start = 0; start < notes.length && !isStopped; start += BATCH_SIZE) {
+    const updates = isStopped ? [] : change.getUpdates();
+    for (let start = 0; start < updates.length && !isStopped; start += BATCH_SIZE) {
       if (start > 0) await yieldToEventLoop();
-      await jobIndexStore.recordJobs(connectionId, notes.slice(start, start + BATCH_SIZE), maxJobs);
+      await jobIndexStore.recordJobs(connectionId, updates.slice(start, start + BATCH_SIZE), maxJobs);
     }
     if (isStopped) countDropped(change);
   }
 
   return {
     reader,
-    record: (connectionId, notes) => add({ kind: "seen", connectionId, responseCount: 1, notes }),
+    record: (connectionId, getUpdates) => add({ kind: "seen", connectionId, responseCount: 1, getUpdates }),
     remove: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),

@@ -17,7 +17,7 @@ const MAX_INPUT_CHARACTERS = 2048;
 const MAX_TEXTS = 5000;
 const MAX_DEPTH = 5;
 const MAX_POSITIVE_NODES = 50;
-const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
+const PROMPT_INPUT_PATTERN = /text|prompt|string|value|wildcard/i;
 
 export function collectTexts(graph: unknown): string {
   if (!isObject(graph)) return "";
@@ -27,9 +27,9 @@ export function collectTexts(graph: unknown): string {
     if (isObject(node)) addTexts(node.inputs, texts, 0);
   }
   const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
-  const sorted = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
+  const sortedTexts = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
   let combinedText = "";
-  for (const text of sorted) {
+  for (const text of sortedTexts) {
     if (combinedText.length >= MAX_TEXTS_LENGTH) break;
     combinedText +=
       (combinedText === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, MAX_TEXTS_LENGTH - combinedText.length));
@@ -42,12 +42,12 @@ function collectPositiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
   // Set iteration also visits ids that are added during the loop, each only once.
   const ids = new Set(Object.values(graph).flatMap((node) => getSourceIds(asObject(asObject(node)?.inputs)?.positive)));
-  let visited = 0;
+  let visitedCount = 0;
   for (const id of ids) {
-    if (++visited > MAX_POSITIVE_NODES) break;
+    if (++visitedCount > MAX_POSITIVE_NODES) break;
     for (const [name, value] of Object.entries(asObject(asObject(getOwn(graph, id))?.inputs) ?? {})) {
       if (isLink(value)) for (const source of getSourceIds(value)) ids.add(source);
-      else if (PROMPT_NAME.test(name)) addTexts(value, texts, MAX_DEPTH);
+      else if (PROMPT_INPUT_PATTERN.test(name)) addTexts(value, texts, MAX_DEPTH);
     }
   }
   return texts;

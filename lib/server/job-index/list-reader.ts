@@ -12,17 +12,17 @@ import { type IndexCoverage, type JobIndexStore, type ListedRange } from "../sto
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/build-request";
 
-/** `end` is the offset of the next page. `isTruncated` is true if there are older jobs than the list contains. */
-type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isTruncated: boolean; end: number };
+/** `isTruncated` is true if there are older jobs than the list contains. */
+type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isTruncated: boolean; nextOffset: number };
 
 export function toPage(response: JobsResponse, offset: number): ListPage {
   const { jobs, pagination, unreadable = 0 } = response;
   const times = getCreationTimes(response);
-  const end = offset + jobs.length + unreadable;
+  const nextOffset = offset + jobs.length + unreadable;
   const isLast =
     jobs.length + unreadable === 0 ||
-    (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
-  return { newestMs: times[0], oldestMs: times.at(-1), isLast, isTruncated: response.is_cut === true, end };
+    (pagination.has_more === undefined ? pagination.total !== undefined && nextOffset >= pagination.total : !pagination.has_more);
+  return { newestMs: times[0], oldestMs: times.at(-1), isLast, isTruncated: response.is_cut === true, nextOffset };
 }
 
 function getCreationTimes({ jobs }: JobsResponse): number[] {
@@ -30,8 +30,8 @@ function getCreationTimes({ jobs }: JobsResponse): number[] {
 }
 
 /**
- * Returns since when the index is complete, while the list is read again and has been read back to `readMs`. Jobs that the list has dropped
- * are still in the index, unless there is a gap between the two. `fullMs` is set if the index has dropped older jobs.
+ * Returns the time since which the index is complete, while the list is reread and has been read back to `readMs`. Jobs that the list has
+ * dropped are still in the index, unless there is a gap between list and index. `fullMs` is set if the index has dropped older jobs.
  */
 function getCompleteSince({ cursorMs, newestMs }: IndexCoverage, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
   if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;
@@ -65,38 +65,38 @@ export function createSizeReader(usage: JobUsageStore) {
       if (failure && isMissingOperation(failure)) return void unsupportedConnections.add(connectionId);
       if (failure && !jobFailureStatuses.includes(failure.status)) return failure;
       // Texts are outputs without a file. With fewer files than outputs, the size counts as incomplete.
-      await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPartial: size.isPart || size.files < outputs });
+      await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPartial: size.isPartial || size.files < outputs });
     }
     return jobs.length > 0 ? "done" : undefined;
   };
 }
 
-type Size = { bytes: number | undefined; files: number; isPart: boolean; failure?: Failure };
+type Size = { bytes: number | undefined; files: number; isPartial: boolean; failure?: Failure };
 
 async function readSize(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
-  const size: Size = { bytes: undefined, files: 0, isPart: false };
+  const size: Size = { bytes: undefined, files: 0, isPartial: false };
   for (let page = 0; page < MAX_FILE_PAGES; page += 1) {
     const result = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE_SIZE, offset: size.files }, signal });
     if (!result.ok) return { ...size, failure: result.failure };
     const sizes = result.value.assets.map((asset) => asNumber(asObject(asset)?.size));
     for (const bytes of sizes) {
-      if (bytes === undefined) size.isPart = true;
+      if (bytes === undefined) size.isPartial = true;
       else size.bytes = (size.bytes ?? 0) + bytes;
     }
     size.files += sizes.length;
     const { has_more: hasMore, total } = result.value.pagination ?? {};
     if (sizes.length === 0 || !(hasMore ?? (total !== undefined && size.files < total))) return size;
   }
-  return { ...size, isPart: true };
+  return { ...size, isPartial: true };
 }
 
 const JOBS_PAGE_SIZE = 1000;
-/** After a 429 without Retry-After. */
+/** Used after a 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 60_000;
 /** Pages overlap, so that jobs that left the list between two pages are noticed. */
 const PAGE_OVERLAP = 10;
 /** A fully read list is read again, to find removed jobs. */
-const ROUND_INTERVAL_MS = 24 * 60 * 60_000;
+const RESCAN_INTERVAL_MS = 24 * 60 * 60_000;
 const newestFirstQuery = { sort_by: "create_time", sort_order: "desc" } as const;
 
 export type ListedJobs = {
@@ -111,7 +111,7 @@ export type ListedJobs = {
   lastResponseMs?: number;
   pageMs?: number;
   pausedUntilMs?: number;
-  /** Progress while the list is read again. Earlier data remains valid meanwhile. */
+  /** Progress while the list is read again. Earlier data remains valid until then. */
   round?: Round;
   /** Counts restarts. The result of a step that started before a restart is outdated. */
   restartCount: number;
@@ -119,7 +119,7 @@ export type ListedJobs = {
 type Round = { oldestMs?: number };
 /** The index has no jobs between these two times yet. */
 export type IndexGap = { afterMs: number; beforeMs: number };
-type StoredReach = IndexCoverage & { save(reach: IndexCoverage): Promise<void> };
+type StoredCoverage = IndexCoverage & { save(coverage: IndexCoverage): Promise<void> };
 export type Step = Failure | "done" | undefined;
 /** The page was dropped or the disk is full. It is read again with increasing delays. */
 export const pageDropped = createFailure("INTERNAL", "");
@@ -138,29 +138,29 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
   /** Returns "older" if there are more jobs than those read so far. */
   async function next(id: string, readState: ListedJobs): Promise<Step | "older"> {
     const { restartCount } = readState;
-    const indexReach = await jobIndexStore.getCoverage(id);
-    const reach = {
-      ...indexReach,
-      save: async (indexReach: IndexCoverage) =>
-        void (readState.restartCount === restartCount && (await jobIndexStore.setCoverage(id, indexReach))),
+    const storedCoverage = await jobIndexStore.getCoverage(id);
+    const coverage = {
+      ...storedCoverage,
+      save: async (newCoverage: IndexCoverage) =>
+        void (readState.restartCount === restartCount && (await jobIndexStore.setCoverage(id, newCoverage))),
     };
-    if (readState.headOffset !== undefined) return readHead(id, readState, reach);
-    const isListed = reach.nextOffset === undefined;
-    const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_INTERVAL_MS;
-    // Another process started this round, and its progress is unknown.
-    const isAbandoned = !isListed && reach.sweptAt !== undefined && readState.round === undefined;
+    if (readState.headOffset !== undefined) return readHead(id, readState, coverage);
+    const isListed = coverage.nextOffset === undefined;
+    const isDue = isListed && now() - (coverage.sweptAt ?? 0) > RESCAN_INTERVAL_MS;
+    // Another process started to read the list again, and its progress is unknown.
+    const isAbandoned = !isListed && coverage.sweptAt !== undefined && readState.round === undefined;
     if (isDue || isAbandoned) {
       if (readState.restartCount === restartCount) readState.round = {};
-      await reach.save({ ...reach, nextOffset: 0 });
+      await coverage.save({ ...coverage, nextOffset: 0 });
       return "done";
     }
     if (isListed) return undefined;
-    const step = await readOlder(id, readState, reach);
+    const step = await readOlder(id, readState, coverage);
     return step === "done" ? "older" : step;
   }
 
   /** Reads jobs newer than the indexed ones. The first call reads one page, and `readOlder` continues from there. */
-  async function readHead(id: string, readState: ListedJobs, reach: StoredReach): Promise<Step> {
+  async function readHead(id: string, readState: ListedJobs, coverage: StoredCoverage): Promise<Step> {
     if (readState.headOffset === 0) readState.headDroppedCount = getDroppedCount(id);
     const page = await readPage(id, readState, readState.headOffset ?? 0);
     if (!page.ok) return page.failure;
@@ -169,56 +169,57 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
       readState.headOffset = 0;
       return pageDropped;
     }
-    const { oldestMs, newestMs, isLast, isTruncated, end } = page.value;
+    const { oldestMs, newestMs, isLast, isTruncated, nextOffset } = page.value;
     readState.headMs = Math.max(readState.headMs ?? 0, newestMs ?? 0);
-    if (reach.newestMs === undefined) {
-      await resume(id, { ...reach, newestMs: readState.headMs }, page.value);
+    if (coverage.newestMs === undefined) {
+      await resume(id, { ...coverage, newestMs: readState.headMs }, page.value);
       readState.headOffset = undefined;
-    } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isIndexedBefore(id, oldestMs))) {
-      const hasGap = isTruncated && oldestMs !== undefined && oldestMs > reach.newestMs;
+    } else if (isLast || oldestMs === undefined || oldestMs <= coverage.newestMs || (await isIndexedBefore(id, oldestMs))) {
+      const hasGap = isTruncated && oldestMs !== undefined && oldestMs > coverage.newestMs;
       // The jobs in the gap are never indexed.
-      const reachChanges = hasGap ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
-      await reach.save({ ...reach, ...reachChanges, newestMs: Math.max(readState.headMs, reach.newestMs) });
+      const coverageChanges = hasGap ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
+      await coverage.save({ ...coverage, ...coverageChanges, newestMs: Math.max(readState.headMs, coverage.newestMs) });
       Object.assign(readState, { headOffset: undefined, headMs: undefined, gap: undefined });
-    } else readState.headOffset = end;
+    } else readState.headOffset = nextOffset;
     return "done";
   }
 
-  async function readOlder(id: string, readState: ListedJobs, reach: StoredReach): Promise<Step> {
-    const offset = Math.max(0, (reach.nextOffset ?? 0) - PAGE_OVERLAP);
+  async function readOlder(id: string, readState: ListedJobs, coverage: StoredCoverage): Promise<Step> {
+    const offset = Math.max(0, (coverage.nextOffset ?? 0) - PAGE_OVERLAP);
     const droppedCount = getDroppedCount(id);
     const { round } = readState;
     const page = await readPage(id, readState, offset);
     if (!page.ok) return page.failure;
     await flush();
     if (getDroppedCount(id) !== droppedCount) return pageDropped;
-    const { newestMs, end } = page.value;
-    const readMs = round ? round.oldestMs : reach.cursorMs;
+    const { newestMs, nextOffset } = page.value;
+    const readMs = round ? round.oldestMs : coverage.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
-    // Jobs before this page were removed and others moved up, so go back to where the two meet.
-    if (isGap) await reach.save({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE_SIZE) });
+    // Jobs before this page were removed and others moved up, so go back until the pages overlap again.
+    if (isGap) await coverage.save({ ...coverage, nextOffset: Math.max(0, offset - JOBS_PAGE_SIZE) });
     // A service may report more pages and then return none.
-    else await resume(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
+    else await resume(id, coverage, { ...page.value, isLast: page.value.isLast || nextOffset <= (coverage.nextOffset ?? 0) }, round);
     return "done";
   }
 
-  async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isTruncated, end }: ListPage, round?: Round): Promise<void> {
+  async function resume(id: string, coverage: StoredCoverage, page: ListPage, round?: Round): Promise<void> {
+    const { oldestMs, isLast, isTruncated, nextOffset } = page;
     await flush();
     const isFull = !isLast && (await isIndexedBefore(id, oldestMs));
-    const readMs = minDefined(oldestMs, round ? round.oldestMs : reach.cursorMs);
+    const readMs = minDefined(oldestMs, round ? round.oldestMs : coverage.cursorMs);
     if (round) round.oldestMs = readMs;
     const isComplete = isLast && !isTruncated;
     if (isComplete) await removeAllMissing(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
-    await reach.save({
-      ...reach,
+    await coverage.save({
+      ...coverage,
       cursorMs:
         !round || isComplete || isFull
           ? readMs
-          : getCompleteSince(reach, readMs, isLast, await jobIndexStore.findOldestIfFull(id, maxJobs)),
-      nextOffset: isLast || isFull ? undefined : end,
-      isComplete: isLast ? !isTruncated : reach.isComplete,
-      isBounded: isFull || (isLast ? isTruncated : reach.isBounded),
-      sweptAt: isLast || isFull ? now() : reach.sweptAt,
+          : getCompleteSince(coverage, readMs, isLast, await jobIndexStore.findOldestIfFull(id, maxJobs)),
+      nextOffset: isLast || isFull ? undefined : nextOffset,
+      isComplete: isLast ? !isTruncated : coverage.isComplete,
+      isBounded: isFull || (isLast ? isTruncated : coverage.isBounded),
+      sweptAt: isLast || isFull ? now() : coverage.sweptAt,
     });
   }
 
@@ -246,21 +247,21 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
   async function mergeNewest(
     id: string,
     readState: ListedJobs,
-    { newestMs, oldestMs, isLast, isTruncated }: Omit<ListPage, "end">,
+    { newestMs, oldestMs, isLast, isTruncated }: Omit<ListPage, "nextOffset">,
   ): Promise<void> {
     const { restartCount } = readState;
     await flush();
-    const indexReach = await jobIndexStore.getCoverage(id);
+    const storedCoverage = await jobIndexStore.getCoverage(id);
     const isFull = await isIndexedBefore(id, oldestMs);
     // The page was read before a restart.
     if (readState.restartCount !== restartCount) return;
     const isUpToDate = getDroppedCount(id) === readState.headDroppedCount;
-    if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
-    else if (isUpToDate && ((isLast && !isTruncated) || oldestMs <= indexReach.newestMs || isFull)) {
+    if (storedCoverage.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
+    else if (isUpToDate && ((isLast && !isTruncated) || oldestMs <= storedCoverage.newestMs || isFull)) {
       readState.gap = undefined;
       await jobIndexStore.advance(id, newestMs);
     } else {
-      readState.gap = { afterMs: indexReach.newestMs, beforeMs: isUpToDate ? oldestMs : newestMs };
+      readState.gap = { afterMs: storedCoverage.newestMs, beforeMs: isUpToDate ? oldestMs : newestMs };
       readState.headOffset ??= 0;
       readState.wake?.();
     }

@@ -153,14 +153,14 @@ export async function exportJobs(
   const total = selectedIds?.size ?? firstPage.value.total;
   const exportedAt = new Date(now()).toISOString();
   let count = 0;
-  let unreadable = 0;
+  let unreadableCount = 0;
 
   async function* writeChunks(): AsyncGenerator<string, void> {
     yield exportFormat.head({ exportedAt, total, inputs: inputs.map((id) => splitInputId(id).name) });
     for (let page: Result<JobPage, Failure> = firstPage; ; page = await pages.next()) {
       if (!page.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
-      unreadable += page.value.unreadable;
+      unreadableCount += page.value.unreadable;
       const exportedJobs = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
       if (inputs.length > 0 && count + exportedJobs.length > MAX_JOBS_WITH_INPUTS)
         return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyInputsFailure() });
@@ -176,7 +176,7 @@ export async function exportJobs(
           count,
           total,
           inputs: inputs.length,
-          failure: findMissingJobsFailure(selectedIds) ?? findOmittedJobsFailure(unreadable),
+          failure: findMissingJobsFailure(selectedIds) ?? findOmittedJobsFailure(unreadableCount),
         });
       if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyJobsFailure() });
     }
@@ -221,10 +221,10 @@ async function addInputs(
   );
   const exportedJobs: ExportedJob[] = [];
   for (const [index, job] of jobs.entries()) {
-    const detail = results[index];
-    if (!detail) continue;
-    if (!detail.ok && detail.failure.status !== 404) return detail;
-    const values = collectInputs(detail.ok ? detail.value.value.workflow : undefined);
+    const jobResult = results[index];
+    if (!jobResult) continue;
+    if (!jobResult.ok && jobResult.failure.status !== 404) return jobResult;
+    const values = collectInputs(jobResult.ok ? jobResult.value.value.workflow : undefined);
     const inputValues = inputs.map((inputId) => {
       const { node, input, name } = splitInputId(inputId);
       return { name, value: values.get(node)?.get(input) };

@@ -21,24 +21,24 @@ const MAX_SNIPPET_LENGTH = 140;
 
 /** Uses the text that contains the most words, or the first one on a tie. */
 export function findSnippet(texts: readonly string[], words: readonly string[]): SearchMatch | undefined {
-  let best: { text: string; hits: Hit[]; words: number } | undefined;
+  let bestMatch: { text: string; hits: Hit[]; wordCount: number } | undefined;
   for (const text of texts) {
     const { line, hits, matchedWordCount } = findHits(text, words);
-    if (matchedWordCount > (best?.words ?? 0)) best = { text: line, hits, words: matchedWordCount };
+    if (matchedWordCount > (bestMatch?.wordCount ?? 0)) bestMatch = { text: line, hits, wordCount: matchedWordCount };
   }
-  const first = best?.hits[0];
-  if (!best || !first) return undefined;
-  const snippetStart = first[0] <= CHARACTERS_BEFORE_MATCH ? 0 : first[0] - CHARACTERS_BEFORE_MATCH;
-  const snippetEnd = Math.min(best.text.length, snippetStart + MAX_SNIPPET_LENGTH);
-  const [prefix, suffix] = [snippetStart > 0 ? "…" : "", snippetEnd < best.text.length ? "…" : ""];
+  const firstHit = bestMatch?.hits[0];
+  if (!bestMatch || !firstHit) return undefined;
+  const snippetStart = firstHit[0] <= CHARACTERS_BEFORE_MATCH ? 0 : firstHit[0] - CHARACTERS_BEFORE_MATCH;
+  const snippetEnd = Math.min(bestMatch.text.length, snippetStart + MAX_SNIPPET_LENGTH);
+  const [prefix, suffix] = [snippetStart > 0 ? "…" : "", snippetEnd < bestMatch.text.length ? "…" : ""];
   const shift = prefix.length - snippetStart;
-  const marks = best.hits
-    .filter(([at, until]) => at >= snippetStart && until <= snippetEnd)
-    .map(([at, until]): Hit => [at + shift, until + shift]);
-  return { text: prefix + best.text.slice(snippetStart, snippetEnd) + suffix, marks };
+  const marks = bestMatch.hits
+    .filter(([start, end]) => start >= snippetStart && end <= snippetEnd)
+    .map(([start, end]): Hit => [start + shift, end + shift]);
+  return { text: prefix + bestMatch.text.slice(snippetStart, snippetEnd) + suffix, marks };
 }
 
-type Hit = [from: number, to: number];
+type Hit = [start: number, end: number];
 
 /** `line` is the text on one line. Matches are in order and don't overlap. */
 function findHits(text: string, words: readonly string[]): { line: string; hits: Hit[]; matchedWordCount: number } {
@@ -58,21 +58,21 @@ function findHits(text: string, words: readonly string[]): { line: string; hits:
   for (const word of words) {
     const previousCount = hits.length;
     for (let index = foldedLine.indexOf(word); index >= 0; index = foldedLine.indexOf(word, index + word.length)) {
-      const [from, to] = [letterRanges[index]?.[0] ?? 0, letterRanges[index + word.length - 1]?.[1] ?? 0];
-      hits.push([from, to]);
+      const [start, end] = [letterRanges[index]?.[0] ?? 0, letterRanges[index + word.length - 1]?.[1] ?? 0];
+      hits.push([start, end]);
     }
     if (hits.length > previousCount) matchedWordCount += 1;
   }
-  hits.sort(([one], [other]) => one - other);
+  hits.sort(([start], [otherStart]) => start - otherStart);
   return { line, hits: mergeOverlaps(hits), matchedWordCount };
 }
 
 function mergeOverlaps(hits: readonly Hit[]): Hit[] {
   const mergedHits: Hit[] = [];
-  for (const [from, to] of hits) {
+  for (const [start, end] of hits) {
     const lastHit = mergedHits.at(-1);
-    if (lastHit && from < lastHit[1]) lastHit[1] = Math.max(lastHit[1], to);
-    else mergedHits.push([from, to]);
+    if (lastHit && start < lastHit[1]) lastHit[1] = Math.max(lastHit[1], end);
+    else mergedHits.push([start, end]);
   }
   return mergedHits;
 }
@@ -82,9 +82,9 @@ const HOUR_MS = 60 * 60_000;
 export async function searchJobs(
   context: Context,
   query: JobSearchQuery,
-  connection?: string,
+  connectionId?: string,
 ): Promise<Result<JobSearchResponse, Failure>> {
-  const access = await openForJobs(context, connection);
+  const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
   const { id } = access.value.connection;
   const { reader } = context.composition.jobIndex;
@@ -157,8 +157,8 @@ export async function findReachIgnoringGap({ store, env }: Dependencies<"store" 
   return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
 }
 
-export async function listSubmitters(context: Context, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
-  const access = await openForJobs(context, connection);
+export async function listSubmitters(context: Context, connectionId?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
+  const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
   const { store, jobIndex } = context.composition;
   await jobIndex.flush();
@@ -166,7 +166,7 @@ export async function listSubmitters(context: Context, connection?: string): Pro
 }
 
 /** True if jobs of the connection have different submitters, so that showing them is useful. */
-export async function hasManySubmitters(context: Context, connection?: string): Promise<boolean> {
-  const visibleResult = await findVisibleConnection(context, connection);
+export async function hasManySubmitters(context: Context, connectionId?: string): Promise<boolean> {
+  const visibleResult = await findVisibleConnection(context, connectionId);
   return visibleResult.ok && (await context.composition.store.jobIndexStore.hasMultipleSubmitters(visibleResult.value.id));
 }

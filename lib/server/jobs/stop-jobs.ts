@@ -1,4 +1,4 @@
-// Stops running jobs by id. Never interrupts while another job of the key runs, unless the server supports interrupts by id.
+// Stops running jobs by id. Never interrupts while the API key has another running job, unless the server supports interrupts by id.
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
@@ -23,7 +23,7 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
   const runningIds = new Set(jobs.value.jobs.map((job) => job.id));
   const result: StopResult = { stopped: [], stopping: [], over: ids.filter((id) => !runningIds.has(id)), unable: [], together: 0 };
   let isUnresponsive = false;
-  for (const id of ids.filter((value) => runningIds.has(value))) {
+  for (const id of ids.filter((jobId) => runningIds.has(jobId))) {
     if (isUnresponsive) {
       result.unable.push(id);
       continue;

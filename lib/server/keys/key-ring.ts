@@ -64,8 +64,8 @@ export function seal(keyRing: KeyRing, recordId: string, plaintext: string): Sea
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyRing.encryptionKey.secret, iv);
   cipher.setAAD(toAssociatedData(keyRing.encryptionKey.id, recordId));
-  const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
-  return { ringKeyId: keyRing.encryptionKey.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
+  const cipherBytes = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+  return { ringKeyId: keyRing.encryptionKey.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), cipherBytes]).toString("base64url") };
 }
 
 /** Undefined if the key ring lacks the key, or if the record was changed or moved. */
@@ -102,10 +102,10 @@ export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count
 export async function rotateRows(list: ListSealed, keyRing: KeyRing): Promise<Rotation> {
   let resealed = 0;
   for (const { recordId, sealed, reseal } of await list()) {
-    const unsealed = tryUnseal(keyRing, recordId, sealed);
+    const unsealedRecord = tryUnseal(keyRing, recordId, sealed);
     // Compares keys, because another key may have had the same id.
-    if (!unsealed || (unsealed.key === keyRing.encryptionKey.secret && sealed.ringKeyId === keyRing.encryptionKey.id)) continue;
-    if (await reseal(seal(keyRing, recordId, unsealed.text))) resealed += 1;
+    if (!unsealedRecord || (unsealedRecord.key === keyRing.encryptionKey.secret && sealed.ringKeyId === keyRing.encryptionKey.id)) continue;
+    if (await reseal(seal(keyRing, recordId, unsealedRecord.text))) resealed += 1;
   }
   return { resealed, sealedBy: await countSealedRows(list, keyRing) };
 }

@@ -70,7 +70,7 @@ export function createSharedLimit({ attempts, now, limitName, burst, refillMs }:
   const portion = Math.max(1, Math.floor(burst / PORTIONS_PER_BUCKET));
   const toBucket = (name: string): Bucket => ({ name: `${limitName} ${name}`, burst, refillMs });
 
-  function find(name: string): LocalBucket {
+  function getOrCreateBucket(name: string): LocalBucket {
     const entry = localBuckets.get(name) ?? { remaining: 0, waitUntilMs: 0 };
     localBuckets.set(name, entry);
     return entry;
@@ -90,7 +90,7 @@ export function createSharedLimit({ attempts, now, limitName, burst, refillMs }:
 
   return {
     async consume(name) {
-      const entry = find(name);
+      const entry = getOrCreateBucket(name);
       for (;;) {
         if (entry.remaining > 0) {
           entry.remaining -= 1;
@@ -104,7 +104,7 @@ export function createSharedLimit({ attempts, now, limitName, burst, refillMs }:
     },
     async refund(name) {
       await attempts.refund(toBucket(name));
-      find(name).waitUntilMs = 0;
+      getOrCreateBucket(name).waitUntilMs = 0;
     },
   };
 }

@@ -65,8 +65,8 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   const listOwnerReaders = (owner: string) => [...readers.values()].filter(({ lastViewer }) => lastViewer.owner === owner);
 
   function exceedsLimits(entry: ReaderEntry, length: number): boolean {
-    const sum = (some: Iterable<ReaderEntry>) =>
-      [...some].reduce((all, item) => all + (item === entry ? length : item.reader.getLength()), 0);
+    const sum = (entries: Iterable<ReaderEntry>) =>
+      [...entries].reduce((total, item) => total + (item === entry ? length : item.reader.getLength()), 0);
     return sum(readers.values()) > MAX_CACHED_LENGTH || sum(listOwnerReaders(entry.lastViewer.owner)) > MAX_CACHED_LENGTH_PER_MEMBER;
   }
 
@@ -140,14 +140,14 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       });
     },
 
-    /** `end` closes the stream. Returns a function that removes it, or undefined if a limit is reached. */
-    addStream(owner: string, end: () => void): (() => void) | undefined {
+    /** `endStream` closes the stream. Returns a function that removes it, or undefined if a limit is reached. */
+    addStream(owner: string, endStream: () => void): (() => void) | undefined {
       const ownStreams = streams.get(owner) ?? new Set();
-      const streamCount = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
+      const streamCount = [...streams.values()].reduce((sum, ownerStreams) => sum + ownerStreams.size, 0);
       if (isStopped || ownStreams.size >= MAX_STREAMS_PER_MEMBER || streamCount >= MAX_STREAMS) return undefined;
-      streams.set(owner, ownStreams.add(end));
+      streams.set(owner, ownStreams.add(endStream));
       return () => {
-        ownStreams.delete(end);
+        ownStreams.delete(endStream);
         if (ownStreams.size === 0 && streams.get(owner) === ownStreams) streams.delete(owner);
       };
     },
@@ -168,7 +168,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
     /** Call before closing the HTTP server, which waits for every response. */
     stop(): void {
       isStopped = true;
-      for (const endStreams of [...streams.values()]) for (const end of [...endStreams]) end();
+      for (const endStreams of [...streams.values()]) for (const endStream of [...endStreams]) endStream();
       for (const [key, entry] of [...readers]) {
         clearTimeout(entry.timer);
         close(key, entry);

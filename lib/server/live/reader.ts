@@ -72,7 +72,7 @@ export function createReader({
   let failureCount = 0;
   const updates = new Map<string, LiveItem>();
   const progress = new Map<string, LiveItem>();
-  const progressedIds = new Set<string>();
+  const progressJobIds = new Set<string>();
   const stopController = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let progressTimer: NodeJS.Timeout | undefined;
@@ -80,18 +80,18 @@ export function createReader({
   let dueMs = Infinity;
   let backoffUntilMs = 0;
   let pausedUntilMs = 0;
-  let resolveFirst: () => void = () => undefined;
-  const firstRead = new Promise<void>((resolve) => (resolveFirst = resolve));
+  let resolveFirstRead: () => void = () => undefined;
+  const firstRead = new Promise<void>((resolve) => (resolveFirstRead = resolve));
 
-  function schedule(ms: number): void {
-    const atMs = Math.max(performance.now() + ms, backoffUntilMs);
+  function schedule(delayMs: number): void {
+    const atMs = Math.max(performance.now() + delayMs, backoffUntilMs);
     if (stopController.signal.aborted || isReading || atMs >= dueMs) return;
     clearTimeout(timer);
     dueMs = atMs;
     timer = setTimeout(() => void run(), atMs - performance.now()).unref();
   }
 
-  /** Reads soon. Concurrent calls share one read. */
+  /** Schedules a read. Concurrent calls share it. */
   function trigger(): void {
     if (isReading) {
       isOutdated = true;
@@ -121,7 +121,7 @@ export function createReader({
     } catch (error) {
       applyFailure(onError(error).failure);
     }
-    resolveFirst();
+    resolveFirstRead();
     const [activeMs, idleMs] = getPollIntervals(name);
     if (failure) schedule(0);
     else if (hasChangeEvents()) schedule(RECHECK_MS);
@@ -181,11 +181,11 @@ export function createReader({
 
   function scheduleProgress(jobId: string): void {
     if (!rows.get(jobId)?.isOpen || stopController.signal.aborted) return;
-    progressedIds.add(jobId);
+    progressJobIds.add(jobId);
     progressTimer ??= setTimeout(emitProgress, PROGRESS_DELAY_MS).unref();
   }
 
-  /** `shape` contains everything except the rows' contents. Lists with missing or repeated ids only change as a whole. */
+  /** `shape` contains everything except the rows' contents. Lists with missing or repeated ids have no rows: each change is a snapshot. */
   function parseRows(parsed: unknown, text: string): { shape: string; rows: Rows } {
     const lists = rowFields[name];
     const rows: Rows = new Map();
@@ -211,15 +211,15 @@ export function createReader({
 
   function emitProgress(): void {
     progressTimer = undefined;
-    for (const id of progressedIds) {
+    for (const id of progressJobIds) {
       const row = rows.get(id);
-      const newest = row?.isOpen && getProgress(id, row.nodesTotal);
-      if (!newest) continue;
-      const body = `"id":${writeExactJson(id)},"progress":${writeExactJson(newest)}`;
+      const newestProgress = row?.isOpen && getProgress(id, row.nodesTotal);
+      if (!newestProgress) continue;
+      const body = `"id":${writeExactJson(id)},"progress":${writeExactJson(newestProgress)}`;
       if (progress.get(id)?.body.endsWith(body)) continue;
       progress.set(id, { seq: nextSeq(), event: "job.progress", body: `"atMs":${now()},${body}` });
     }
-    progressedIds.clear();
+    progressJobIds.clear();
     onChange();
   }
 
@@ -243,8 +243,8 @@ export function createReader({
       const items: LiveItem[] = [];
       if (value && (cursor === undefined || cursor < snapshotSeq)) {
         const { seq, atMs, text, unreadable } = value;
-        const skipped = unreadable > 0 ? `"unreadable":${unreadable},` : "";
-        items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${skipped}"value":${text}` });
+        const unreadableField = unreadable > 0 ? `"unreadable":${unreadable},` : "";
+        items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${unreadableField}"value":${text}` });
         // The snapshot's rows lack earlier progress.
         items.push(...[...progress.values()].map((progressItem) => ({ ...progressItem, seq: Math.max(progressItem.seq, seq) })));
       } else items.push(...[...updates.values(), ...progress.values()].filter(isAfterCursor));
@@ -260,9 +260,9 @@ export function createReader({
   };
 }
 
-// How often topics are polled.
+// Poll intervals of the topics.
 
-/** For topics whose source reports changes, because it may have missed some. */
+/** Poll interval of topics whose source reports changes, because it may miss some. */
 const RECHECK_MS = 30_000;
 
 const defaultInterval = [1500, 8000] as const;

@@ -9,7 +9,7 @@ import { withTimeout } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
 import { type LiveHub, type Position, type Subscription, type Watch } from "./hub";
 
-const RIGHTS_CHECK_MS = 700;
+const RIGHTS_CHECK_INTERVAL_MS = 700;
 const FIRST_VALUE_TIMEOUT_MS = 3000;
 const FORCE_CLOSE_MS = 250;
 /** A stream that lacks some of its topics ends after this time, so that the client retries. */
@@ -117,7 +117,7 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     onHeartbeat();
     wake();
   }, HEARTBEAT_MS).unref();
-  const checkTimer = setInterval(() => void check(), RIGHTS_CHECK_MS).unref();
+  const checkTimer = setInterval(() => void check(), RIGHTS_CHECK_INTERVAL_MS).unref();
 
   const endSilently = () => finish({});
   const retryTimer = viewer.isIncomplete ? setTimeout(endSilently, INCOMPLETE_STREAM_MS).unref() : undefined;
@@ -142,9 +142,9 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     removeStream?.();
   }
 
-  function finish(end: { failure?: Failure }): void {
+  function finish(state: { failure?: Failure }): void {
     if (endState) return;
-    endState = end;
+    endState = state;
     cleanUp();
     wake();
     // Closes the stream of a client that doesn't read.
@@ -171,7 +171,7 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
       return events;
     }
     const { failure } = endState;
-    // After a change of rights, the client must start over. The empty id causes that.
+    // After a change of rights, the client must start over, so the empty id resets its position.
     return failure ? [{ event: "end", data: writeExactJson({ failure }), id: "" }] : [];
   }
 

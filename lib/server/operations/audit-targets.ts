@@ -37,13 +37,13 @@ export async function getRequestTargets(operation: Operation, access: Access, in
 }
 
 /** Ids in the response replace the targets listed before a clear. They are also used for new items. */
-export function getResponseTargets(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
+export function getResponseTargets(requestTargets: AuditTargets, response: unknown, access: Access): AuditTargets {
   const responseIds = getResponseIds(response);
-  const hasBetterIds = responseIds.length > 0 && (requested.targets.length === 0 || requested.count !== undefined);
-  return hasBetterIds ? { targets: mergeTargets(requested.targets, responseIds, access), count: responseIds.length } : requested;
+  const hasBetterIds = responseIds.length > 0 && (requestTargets.targets.length === 0 || requestTargets.count !== undefined);
+  return hasBetterIds ? { targets: mergeTargets(requestTargets.targets, responseIds, access), count: responseIds.length } : requestTargets;
 }
 
-/** The number of stored targets is limited. Targets listed before come first, then those with a name. */
+/** The number of stored targets is limited. Targets that were already listed come first, then those with a name. */
 function mergeTargets(requestTargets: readonly AuditTarget[], responseIds: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
   const remainingIds = new Set(responseIds);
@@ -60,23 +60,23 @@ export function toDownloadTarget(source: string, fileName?: string): AuditTarget
 
 /** Lists the newest targets. If listing fails, the operation continues. */
 async function findTargetsToClear(
-  status: readonly KnownJobState[],
+  statuses: readonly KnownJobState[],
   access: Access,
   signal: AbortSignal | undefined,
 ): Promise<AuditTargets> {
-  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
+  const query = { status: statuses, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
   const result = await requestRedacted(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
   if (!result.ok) return { targets: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
-  const { isLast, isTruncated, end } = toPage(response, 0);
+  const { isLast, isTruncated, nextOffset } = toPage(response, 0);
   return {
     targets: toAuditTargets(
       jobs.map(({ id }) => id),
       access,
     ),
-    count: pagination.total ?? end,
-    isAtLeast: pagination.total === undefined && (isTruncated || (!isLast && (pagination.has_more === true || end >= MAX_TARGETS))),
+    count: pagination.total ?? nextOffset,
+    isAtLeast: pagination.total === undefined && (isTruncated || (!isLast && (pagination.has_more === true || nextOffset >= MAX_TARGETS))),
   };
 }
 

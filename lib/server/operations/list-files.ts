@@ -15,9 +15,9 @@ import { redactForBrowser } from "../responses/redact";
 import { toUpstreamNotFound } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
-type Files = Result<UserdataFile[], Failure>;
+type FilesResult = Result<UserdataFile[], Failure>;
 
-export async function listFiles(context: Context, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
+export async function listFiles(context: Context, search: URLSearchParams, signal?: AbortSignal): Promise<FilesResult> {
   const access = await openConnection(context, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readOperationQuery(search, operations.listUserdata);
@@ -28,15 +28,15 @@ export async function listFiles(context: Context, search: URLSearchParams, signa
     : failed(redactForBrowser(folderResult.failure, access.value));
 }
 
-export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
+export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<FilesResult> {
   const dir = String(query.dir);
-  const list = async (folder: string): Promise<Files> => {
-    const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
-    if (files.ok) return ok(mapFiles(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
-    if (!isMissingFolder(files.failure)) return files;
+  const list = async (folder: string): Promise<FilesResult> => {
+    const filesResult = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
+    if (filesResult.ok) return ok(mapFiles(filesResult.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
+    if (!isMissingFolder(filesResult.failure)) return filesResult;
     // If the job list also returns 404, the folder's 404 doesn't mean that the folder is missing.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
-    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(toUpstreamNotFound(files.failure));
+    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(toUpstreamNotFound(filesResult.failure));
   };
   const result = await list(dir);
   if (!result.ok || result.value.length === 0 || dir === ROOT_FOLDER || !result.value.every(({ path }) => path.startsWith(dir)))
@@ -46,15 +46,15 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   if (query.recurse !== true) return ok(relativeFiles);
   // Either the paths start at the top, or the folder contains only a folder with the same name. In the latter case, the inner listing has the
   // same files. With paths from the top it never does, because the shortest path of a folder is not inside the folder of its name.
-  const inner = await list(dir + dir);
-  // If this fails, the paths are cut. A wrongly cut path names no existing file, because each file of this folder starts with its name.
-  if (!inner.ok) return inner.failure.status === 401 ? inner : ok(relativeFiles);
-  const innerPaths = new Set(inner.value.map(({ path }) => path));
+  const innerResult = await list(dir + dir);
+  // If this fails, the paths are shortened. A wrongly shortened path names no existing file: each file of this folder starts with its name.
+  if (!innerResult.ok) return innerResult.failure.status === 401 ? innerResult : ok(relativeFiles);
+  const innerPaths = new Set(innerResult.value.map(({ path }) => path));
   return relativeFiles.every(({ path }) => innerPaths.has(path)) ? result : ok(relativeFiles);
 }
 
-function mapFiles(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
-  return recordSkipped(files.map(change), countSkipped(files));
+function mapFiles(files: UserdataFile[], mapFile: (file: UserdataFile) => UserdataFile): UserdataFile[] {
+  return recordSkipped(files.map(mapFile), countSkipped(files));
 }
 
 /** Some services return 404 for a folder without files. */

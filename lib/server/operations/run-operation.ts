@@ -57,13 +57,13 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
   // Reads only on demand, because the sender may wait for a response before sending the body.
   const stream = toByteStream(
     async () => {
-      const next = await reader.read().catch((error: unknown) => {
+      const readResult = await reader.read().catch((error: unknown) => {
         streamError = "client-disconnected";
         throw error;
       });
-      receivedBytes += next.value?.byteLength ?? 0;
+      receivedBytes += readResult.value?.byteLength ?? 0;
       // If the reader has stopped, an early end is not the sender's fault.
-      if (!next.done || isAbandoned || contentLength === undefined || receivedBytes === contentLength) return next;
+      if (!readResult.done || isAbandoned || contentLength === undefined || receivedBytes === contentLength) return readResult;
       streamError = "truncated";
       throw new Error(`the upload ended after ${receivedBytes} of ${contentLength} bytes`);
     },

@@ -69,7 +69,7 @@ async function storeOutcome(composition: SubmissionDependencies, attempt: Attemp
   }
 }
 
-/** Until it is stored, the submission counts as active, so that other consoles wait for it. */
+/** Until the outcome is stored, the submission counts as active, so that other consoles wait for it. */
 async function retryStoreOutcome(
   composition: SubmissionDependencies,
   attempt: Attempt,
@@ -167,16 +167,16 @@ async function submitOrWait(context: AuthedContext, key: string, submission: Raw
   } finally {
     await endWork();
   }
-  const storedOutcome = await findStoredOutcome(context, key);
+  const storedSubmission = await findStoredSubmission(context, key);
   // The earlier attempt started nothing, so send this one.
-  if (!storedOutcome) return submitOrWait(context, key, submission);
-  return storedOutcome.contentHash === submission.contentHash
-    ? annotateRepeat(context, toOutcome(storedOutcome))
+  if (!storedSubmission) return submitOrWait(context, key, submission);
+  return storedSubmission.contentHash === submission.contentHash
+    ? annotateRepeat(context, toOutcome(storedSubmission))
     : failed(createConflictFailure());
 }
 
 /** Waits while another console is still sending the submission. */
-async function findStoredOutcome(
+async function findStoredSubmission(
   { composition: { store }, viewer: { memberId }, request: { signal } }: AuthedContext,
   key: string,
 ): Promise<StoredSubmission | undefined> {
@@ -208,8 +208,8 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
     rerunOf: parseRerun(headers.get(RERUN_HEADER)),
     batch: parseBatch(headers.get(BATCH_HEADER)),
   };
-  if (outcome.ok && connectionId !== undefined && Object.values(labels).some((fact) => fact !== undefined))
-    await storeLabel(context, connectionId, { responseText: outcome.value, submission: labels });
+  if (outcome.ok && connectionId !== undefined && Object.values(labels).some((value) => value !== undefined))
+    await storeLabel(context, connectionId, { responseText: outcome.value, labels });
   await storeOutcome(context.composition, attempt, { contentHash, outcome });
   return outcome;
 }
@@ -217,13 +217,13 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
 async function storeLabel(
   { composition: { store, log, now } }: AuthedContext,
   connectionId: string,
-  submission: { responseText: string; submission: JobLabel & { batch?: BatchRef } },
+  { responseText, labels }: { responseText: string; labels: JobLabel & { batch?: BatchRef } },
 ): Promise<void> {
-  const response = asObject(parseJson(submission.responseText));
+  const response = asObject(parseJson(responseText));
   const jobId = asText(response?.prompt_id) ?? asText(response?.job_id);
   if (jobId === undefined) return;
   try {
-    await store.jobLabels.record(connectionId, { jobId, ...submission.submission, now: now() });
+    await store.jobLabels.record(connectionId, { jobId, ...labels, now: now() });
   } catch (err) {
     log.error({ err }, "job label write failed");
   }
@@ -243,8 +243,8 @@ export async function readSubmission(context: AuthedContext, key: string): Promi
   const { composition, viewer } = context;
   const activeFlight = composition.submissionsInFlight.get(toFlightId(viewer.memberId, key));
   if (activeFlight) return ok(toReport(await activeFlight.outcome));
-  const storedOutcome = await findStoredOutcome(context, key);
-  return storedOutcome
-    ? ok(toReport(toOutcome(storedOutcome)))
+  const storedSubmission = await findStoredSubmission(context, key);
+  return storedSubmission
+    ? ok(toReport(toOutcome(storedSubmission)))
     : failed(createFailure("NOT_FOUND", "No submission with this key was sent to a service."));
 }

@@ -15,15 +15,15 @@ import { toOutcome } from "../operations/audit-targets";
 import { getConnectionParam, readJson, readQuery } from "../requests/read-request";
 import { redactForBrowser } from "../responses/redact";
 
-export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsResponse, Failure>> {
-  const listedAssets = await readFromService(context, connection, operations.listAssets, { query });
-  const connectionResult = await findConnection(context, connection);
-  if (connectionResult.ok) await storeAssetSupport(context.composition, connectionResult.value, listedAssets);
-  return listedAssets;
+export async function listAssets(context: Context, query: AssetsQuery, connectionId?: string): Promise<Result<AssetsResponse, Failure>> {
+  const assetsResult = await readFromService(context, connectionId, operations.listAssets, { query });
+  const connectionResult = await findConnection(context, connectionId);
+  if (connectionResult.ok) await storeAssetSupport(context.composition, connectionResult.value, assetsResult);
+  return assetsResult;
 }
 
-export async function getAsset(context: Context, id: string, connection?: string): Promise<Result<Asset, Failure>> {
-  return readFromService(context, connection, operations.getAsset, { params: { id } });
+export async function getAsset(context: Context, id: string, connectionId?: string): Promise<Result<Asset, Failure>> {
+  return readFromService(context, connectionId, operations.getAsset, { params: { id } });
 }
 
 export async function getMaskLayer(
@@ -35,9 +35,9 @@ export async function getMaskLayer(
   if (!access.ok) return access;
   const query = readQuery(search, operations.getMaskLayers.query);
   if (!query.ok) return query;
-  const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
-  if (layers.ok) return ok({ mask: redactForBrowser(layers.value.mask, access.value) ?? null });
-  return isNotFound(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
+  const layersResult = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
+  if (layersResult.ok) return ok({ mask: redactForBrowser(layersResult.value.mask, access.value) ?? null });
+  return isNotFound(layersResult.failure) ? ok({ mask: null }) : failed(redactForBrowser(layersResult.failure, access.value));
 }
 
 const { createAssetFromHash } = operations;

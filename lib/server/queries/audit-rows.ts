@@ -15,15 +15,15 @@ export type GroupedAuditItem = AuditItem & { actId?: string };
 
 /** Creates one row per group of entries, newest first. A row's id is the cursor of the next page. */
 export function toAuditRows(groups: readonly (readonly GroupedAuditItem[])[], maxParts = MAX_PARTS): AuditItem[] {
-  return groups.flatMap(([newest, ...olderEntries]) => (newest ? [toRow([newest, ...olderEntries], maxParts)] : []));
+  return groups.flatMap(([newestEntry, ...olderEntries]) => (newestEntry ? [toRow([newestEntry, ...olderEntries], maxParts)] : []));
 }
 
 function toRow(entries: readonly [GroupedAuditItem, ...GroupedAuditItem[]], maxParts: number): AuditItem {
-  const [newest, ...olderEntries] = entries;
+  const [newestEntry, ...olderEntries] = entries;
   const parts = collectParts(entries, maxParts);
   // A successful entry describes the row. If none succeeded, the newest rejected one does.
-  const completed = entries.filter(isSuccess);
-  const { outcome, actId: _, ...fields } = completed[0] ?? newest;
+  const successfulEntries = entries.filter(isSuccess);
+  const { outcome, actId: _actId, ...fields } = successfulEntries[0] ?? newestEntry;
   if (olderEntries.length === 0) {
     const text = parseTargets(outcome).outcome;
     const change = text === undefined ? undefined : parseMemberChange(text);
@@ -31,13 +31,13 @@ function toRow(entries: readonly [GroupedAuditItem, ...GroupedAuditItem[]], maxP
     return { ...fields, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== fields.action);
-  const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
+  const refusedCount = successfulEntries.length === 0 ? 0 : entries.length - successfulEntries.length;
   const { target: _target, ...row } = fields;
   return {
     ...row,
     ...parts,
-    id: newest.id,
-    at: newest.at,
+    id: newestEntry.id,
+    at: newestEntry.at,
     action: isMixed ? (findFamily(fields.action) ?? fields.action) : fields.action,
     ...(refusedCount > 0 && { refused: refusedCount }),
   };
@@ -54,21 +54,21 @@ function collectParts(entries: readonly AuditItem[], maxParts: number): Parts {
   let isAtLeast: true | undefined;
   const parts: AuditPart[] = [];
   for (const entry of entries) {
-    const { listed, unlisted, ...count } = toParts(entry);
+    const { listedParts, unlistedCount, ...count } = toParts(entry);
     isAtLeast ??= count.isAtLeast;
     const remainingParts = maxParts - parts.length;
-    parts.push(...listed.slice(0, remainingParts));
-    moreParts += Math.max(0, listed.length - remainingParts) + unlisted;
+    parts.push(...listedParts.slice(0, remainingParts));
+    moreParts += Math.max(0, listedParts.length - remainingParts) + unlistedCount;
   }
   return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }
 
-function toParts(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
-  const { targets: parsedTargets, omittedCount: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
+function toParts(entry: AuditItem): { listedParts: AuditPart[]; unlistedCount: number; isAtLeast?: true } {
+  const { targets: parsedTargets, omittedCount: unlistedCount = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
   const entryFields = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
   const targets: readonly AuditTarget[] = parsedTargets.length > 0 || id === undefined ? parsedTargets : [{ id }];
-  return { listed: targets.map((thing) => ({ ...thing, ...entryFields })), unlisted, isAtLeast };
+  return { listedParts: targets.map((target) => ({ ...target, ...entryFields })), unlistedCount, isAtLeast };
 }
 
 type LogStore = Pick<Store, "audit" | "members">;
@@ -78,7 +78,7 @@ const EXPORT_PAGE_SIZE = 100;
 const EXPORT_ENTRIES = 1_000;
 
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
-  const search = { ...filter, upTo: await store.audit.getNewestId() };
+  const search = { ...filter, maxId: await store.audit.getNewestId() };
   yield (
     BYTE_ORDER_MARK +
     formatCsvLine([
@@ -148,11 +148,11 @@ export async function readNames(store: LogStore, connections: readonly { id: str
 }
 
 /** Older entries identify the affected member only by id. A removed member gets the name of their own last entry. */
-const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
 export async function toItems(store: LogStore, groups: readonly (readonly StoredEntry[])[], names: Names): Promise<GroupedAuditItem[][]> {
-  const ids = groups.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
+  const ids = groups.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && ID_PATTERN.test(target) ? [target] : []));
   const unknownIds = [...new Set(ids)].filter((id) => !names.members.has(id));
   if (unknownIds.length > 0)
     for (const { id, name, email } of await store.audit.listLoggedMembers(unknownIds))

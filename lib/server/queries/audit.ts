@@ -26,7 +26,7 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const { audit } = store;
   const names = await readNames(store, await listUsableConnections(context));
   const upTo = query.upTo ?? (await audit.getNewestId());
-  const search = { ...toSearch(context.composition, query), upTo };
+  const search = { ...toSearch(context.composition, query), maxId: upTo };
   const { groups, isLastPage } = await audit.listGroups(
     { ...search, before: query.before },
     { groups: query.limit + 1, entries: MAX_ENTRIES },
@@ -47,6 +47,6 @@ export async function* streamAuditCsv(context: Context, filter: AuditFilter): As
 }
 
 function toSearch({ now }: Dependencies<"now">, { member, action, on, from, to, within }: AuditFilter) {
-  const since = within === undefined ? undefined : now() - within * HOUR_MS;
-  return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
+  const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
+  return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, sinceMs ?? 0) || undefined, to };
 }

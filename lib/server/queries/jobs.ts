@@ -22,16 +22,16 @@ import { recordQueueTotals } from "../responses/live-progress";
 import { readCatalogue } from "../responses/node-classes";
 import { requestRedacted } from "../responses/process-response";
 
-export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsResponse, Failure>> {
-  return readFromService(context, connection, operations.listJobs, { query });
+export async function listJobs(context: Context, query: JobsQuery, connectionId?: string): Promise<Result<JobsResponse, Failure>> {
+  return readFromService(context, connectionId, operations.listJobs, { query });
 }
 
 export async function countJobs(
   context: Context,
-  connection: string | undefined,
+  connectionId: string | undefined,
   signal: AbortSignal,
 ): Promise<Result<JobCounts, Failure>> {
-  const access = await openForJobs(context, connection);
+  const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
   const count = (...status: KnownJobState[]) =>
     requestRedacted(operations.listJobs, access.value, {
@@ -39,17 +39,17 @@ export async function countJobs(
       signal,
       waiter: "poll",
     });
-  const [jobs, running, pending] = await Promise.all([count(), count("in_progress"), count("pending")]);
-  if (!jobs.ok) return jobs;
-  if (!running.ok) return running;
-  if (!pending.ok) return pending;
-  const getTotal = ({ value }: typeof jobs.value) => value.pagination.total;
-  return ok({ jobs: getTotal(jobs.value), running: getTotal(running.value), pending: getTotal(pending.value) });
+  const [jobsResult, runningResult, pendingResult] = await Promise.all([count(), count("in_progress"), count("pending")]);
+  if (!jobsResult.ok) return jobsResult;
+  if (!runningResult.ok) return runningResult;
+  if (!pendingResult.ok) return pendingResult;
+  const getTotal = ({ value }: typeof jobsResult.value) => value.pagination.total;
+  return ok({ jobs: getTotal(jobsResult.value), running: getTotal(runningResult.value), pending: getTotal(pendingResult.value) });
 }
 
 /** True if jobs were submitted to or removed from the connection through this console, so it is not new even without jobs. */
-export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
-  const visibleResult = await findVisibleConnection(context, connection);
+export async function hasSubmittedJobs(context: Context, connectionId?: string): Promise<boolean> {
+  const visibleResult = await findVisibleConnection(context, connectionId);
   return visibleResult.ok && context.composition.store.audit.hasEntry(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
@@ -57,14 +57,14 @@ export async function hasRunJobs(context: Context, connection?: string): Promise
 export async function getJob(
   context: Context,
   jobId: string,
-  connection?: string,
+  connectionId?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
-  const visibleResult = await findVisibleConnection(context, connection);
+  const visibleResult = await findVisibleConnection(context, connectionId);
   const shouldReadStatus = !visibleResult.ok || hasFeature(visibleResult.value, "jobStatus");
   const [detail, status] = await Promise.all([
-    readFromService(context, connection, operations.getJob, { params }),
-    shouldReadStatus ? readFromService(context, connection, operations.getJobStatus, { params }) : undefined,
+    readFromService(context, connectionId, operations.getJob, { params }),
+    shouldReadStatus ? readFromService(context, connectionId, operations.getJobStatus, { params }) : undefined,
   ]);
   if (!detail.ok) return detail;
   return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });
@@ -73,17 +73,17 @@ export async function getJob(
 type HistoryPage = { max_items: number; offset: number };
 
 /** Newest first, page by page. The API has no total. */
-export async function listHistory(context: Context, query: HistoryPage, connection?: string): Promise<Result<HistoryResponse, Failure>> {
-  return readFromService(context, connection, operations.listHistory, { query });
+export async function listHistory(context: Context, query: HistoryPage, connectionId?: string): Promise<Result<HistoryResponse, Failure>> {
+  return readFromService(context, connectionId, operations.listHistory, { query });
 }
 
 export async function listMissingClasses(
   context: Context,
   names: readonly string[],
-  connection?: string,
+  connectionId?: string,
 ): Promise<Result<LackingClasses, Failure>> {
   // Opened in the background, so that it also works for unused connections.
-  const access = await openInBackground(context, connection);
+  const access = await openInBackground(context, connectionId);
   if (!access.ok) return access;
   const catalogue = await readCatalogue(access.value, { waiter: "poll" });
   if (!catalogue.ok) return catalogue;
@@ -96,8 +96,8 @@ const MAX_QUEUE_ROWS = 1000;
 /** Positions by job id. Undefined if the service's queue doesn't contain the job. */
 type QueuePositions = ReadonlyMap<string, number | undefined>;
 
-export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
-  const access = await openForJobs(context, connection);
+export async function getQueue(context: Context, connectionId?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
+  const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_QUEUE_ROWS };
   const result = await requestRedacted(operations.listJobs, access.value, { query, signal, waiter: signal ? "poll" : "page" });
@@ -116,17 +116,17 @@ async function findPositions(
   waitingIds: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<QueuePositions | undefined> {
-  const { queuePositions: positionCache } = access.composition;
+  const { queuePositions } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
-  const cachedPositions = positionCache.get(key);
+  const cachedPositions = queuePositions.get(key);
   if (waitingIds.length < 2) return undefined;
-  const currentPositions = cachedPositions && waitingIds.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
+  const currentPositions = cachedPositions && waitingIds.every((jobId) => cachedPositions.has(jobId)) ? cachedPositions : undefined;
   const newPositions = currentPositions ?? (await readPositions(access, signal));
   if (!newPositions) return undefined;
   // Drops jobs that have left the queue. If they return, their positions are read again.
-  const positions = new Map(waitingIds.map((job) => [job, newPositions.get(job)]));
-  positionCache.set(key, positions);
+  const positions = new Map(waitingIds.map((jobId) => [jobId, newPositions.get(jobId)]));
+  queuePositions.set(key, positions);
   return positions;
 }
 
@@ -134,9 +134,9 @@ async function readPositions(access: Access, signal: AbortSignal | undefined): P
   const queue = await access.upstream.call(operations.listQueue, { signal });
   if (!queue.ok) return undefined;
   // The first number of a tuple orders the waiting jobs. For some services it is a priority, so only the order counts.
-  const order = [...queue.value.queue_pending].sort((item, other) => item[0] - other[0]);
-  recordQueueTotals(access, [...queue.value.queue_running, ...order]);
-  return new Map(order.map(([, job], index) => [job, index]));
+  const pendingEntries = [...queue.value.queue_pending].sort((item, other) => item[0] - other[0]);
+  recordQueueTotals(access, [...queue.value.queue_running, ...pendingEntries]);
+  return new Map(pendingEntries.map(([, jobId], index) => [jobId, index]));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], positions: QueuePositions | undefined): Omit<QueueView, "canStop"> {

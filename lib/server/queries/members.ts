@@ -14,7 +14,7 @@ import {
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/members/tokens";
 import { allOperations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { isSignInByAddress } from "../auth/account";
+import { usesEmailForSignIn } from "../auth/account";
 import { findRoleProvider, listInvitationItems, toMemberView } from "../auth/members";
 import { canUsePassword } from "../auth/sign-in";
 import { adminRequiredFailure, type Context } from "../auth/viewer";
@@ -73,8 +73,8 @@ export async function getProxyRefusal(
 
 export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
+  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = usesEmailForSignIn(composition) ? { hasFixedAddress: true } : {};
   // Without providers, no further queries are needed.
-  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = isSignInByAddress(composition) ? { hasFixedAddress: true } : {};
   if (env.oidc.length === 0) return { password: true, ...addressFields, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
@@ -99,10 +99,10 @@ function createMemberMethods(
 export async function disconnectProvider(context: Context, id: string): Promise<Result<undefined, Failure>> {
   const { env, store } = context.composition;
   const { password, providers } = await getSignInMethods(context);
-  const connected = providers.filter((provider) => provider.connected);
-  // Password use after a reset link doesn't count, because it ends within a day.
+  const connectedProviders = providers.filter((provider) => provider.connected);
+  // Password sign-in after a reset link doesn't count, because it is only allowed for a day.
   const hasPassword = password && env.passwordSignIn;
-  if (!hasPassword && connected.every((provider) => provider.id === id))
+  if (!hasPassword && connectedProviders.every((provider) => provider.id === id))
     return failed(createFailure("CONFLICT", "This is your only way to sign in."));
   if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
   return failed(createFailure("NOT_FOUND", "This provider is not connected."));

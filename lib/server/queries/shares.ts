@@ -70,12 +70,12 @@ export async function describeShare({ store }: Dependencies<"store">, id: string
 
 export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
-  const urlsByKey = new Map<string, Promise<string | undefined>>();
+  const urlPromises = new Map<string, Promise<string | undefined>>();
   const canUseConnection = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
-    const connectionUrl = urlsByKey.get(key) ?? store.connections.getFor(memberId, connectionId).then((connection) => connection?.baseUrl);
-    urlsByKey.set(key, connectionUrl);
-    return (await connectionUrl) === baseUrl;
+    const urlPromise = urlPromises.get(key) ?? store.connections.getFor(memberId, connectionId).then((connection) => connection?.baseUrl);
+    urlPromises.set(key, urlPromise);
+    return (await urlPromise) === baseUrl;
   };
   return Promise.all(
     shares.map(async (share) => ({

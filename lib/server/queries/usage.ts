@@ -2,7 +2,7 @@
 
 import "server-only";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
+import { type DayRuns,type RunsByDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isTerminalStatus, type JobState, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/members/roles";
@@ -49,7 +49,7 @@ export async function readUsage(context: Context, query: UsageQuery): Promise<Us
   const range = toRange(query, now());
   const isOfAll = hasRole(context.viewer.role, "admin");
   const countsByGroup = new Map<string, RunCounts & UsageGroup>();
-  const getCounts = ({ memberId, token, connectionId }: UsageGroup) => {
+  const getOrCreateCounts = ({ memberId, token, connectionId }: UsageGroup) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
     const zeroCounts = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
     const total = countsByGroup.get(key) ?? { memberId, token, connectionId, ...zeroCounts };
@@ -61,14 +61,14 @@ export async function readUsage(context: Context, query: UsageQuery): Promise<Us
     const toMs = Math.min(range.toMs, fromMs + DAYS_PER_QUERY * DAY_MS);
     const queryRange: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: context.viewer.memberId }) };
     const sums = await store.jobUsage.sum(queryRange);
-    for (const sum of sums) addSum(getCounts(sum), sum);
+    for (const sum of sums) addSum(getOrCreateCounts(sum), sum);
     const activeStates = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalStatus(word)))];
-    for (const lostGroup of await store.jobUsage.listLost(queryRange, activeStates)) getCounts(lostGroup).lost += lostGroup.jobs;
+    for (const lostGroup of await store.jobUsage.listLost(queryRange, activeStates)) getOrCreateCounts(lostGroup).lost += lostGroup.jobs;
   }
-  const inScope = [...countsByGroup.values()].filter(
+  const visibleGroups = [...countsByGroup.values()].filter(
     ({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false,
   );
-  return { ...range, isOfAll, rows: await toNamedRows(context, inScope) };
+  return { ...range, isOfAll, rows: await toNamedRows(context, visibleGroups) };
 }
 
 function addSum(total: RunCounts, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
@@ -94,12 +94,12 @@ function toRange({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
 
 async function toNamedRows(context: Context, groups: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
   const { store } = context.composition;
-  const [names, visible, existingIds] = await Promise.all([
+  const [names, connections, existingIds] = await Promise.all([
     store.jobUsage.findNames([...new Set(groups.map(({ memberId }) => memberId))]),
     listVisibleConnections(context),
     store.connections.listIds(),
   ]);
-  const namesById = new Map(visible.map(({ id, name }) => [id, name]));
+  const namesById = new Map(connections.map(({ id, name }) => [id, name]));
   const toConnection = (id: string): UsageConnection => {
     const name = namesById.get(id);
     if (name !== undefined) return { kind: "named", id, name };
@@ -125,15 +125,15 @@ async function toNamedRows(context: Context, groups: readonly (RunCounts & Usage
   );
 }
 
-function toFigures({ runs, failed: failedRuns, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
-  const toAmount = (value: number, unknown: number): Amount => {
-    if (unknown === 0) return { value };
+function toFigures({ runs, failed, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
+  const toAmount = (value: number, unknownCount: number): Amount => {
+    if (unknownCount === 0) return { value };
     return value > 0 ? { value, isAtLeast: true } : {};
   };
   return {
     runs,
     // Doesn't use `toAmount`, because most rows have no failed runs and their 0 is exact.
-    failed: lost === 0 ? { value: failedRuns } : { value: failedRuns, isAtLeast: true as const },
+    failed: lost === 0 ? { value: failed } : { value: failed, isAtLeast: true as const },
     seconds: toAmount(Math.round(runMs) / 1000, untimed + lost),
     outputs: toAmount(outputs, uncounted + lost),
     bytes: toAmount(bytes, unsized + lost),
@@ -173,12 +173,12 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_PAGE_JOBS };
-  const newest = await requestRedacted(operations.listJobs, access.value, { query });
-  if (!newest.ok) return newest;
+  const newestResult = await requestRedacted(operations.listJobs, access.value, { query });
+  if (!newestResult.ok) return newestResult;
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
-  await jobIndex.reader.recordNewest(id, newest.value.value);
-  // Read before counting, because jobs indexed meanwhile are counted only for some days.
+  await jobIndex.reader.recordNewest(id, newestResult.value.value);
+  // Read before counting, because jobs indexed in the meantime are counted only for some days.
   const gap = jobIndex.reader.getGap(id);
   await jobIndex.flush();
   const runs: Runs[] = [];
@@ -191,7 +191,7 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
       for (const { ms, count } of counts) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await findOldestKnownMs(context.composition, id, newest.value.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await findOldestKnownMs(context.composition, id, newestResult.value.value) }));
 }
 
 async function findOldestKnownMs(
@@ -202,8 +202,8 @@ async function findOldestKnownMs(
   const { extent, sinceMs } = await findReachIgnoringGap(composition, id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
-  const isCut = isOlderMissing || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
-  if (!isCut) return undefined;
+  const isTruncated = isOlderMissing || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
+  if (!isTruncated) return undefined;
   // Until the list has been read backwards, only the page's jobs are known.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
   const oldestMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
@@ -218,7 +218,7 @@ type RunsByDayOptions = { zone: string; nowMs: number; sinceMs?: number; gap?: I
 
 export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: RunsByDayOptions): RunsByDay {
   const toDay = createDayFormatter(zone);
-  const countsByDay = new Map<string, RunsOfDay>(
+  const countsByDay = new Map<string, DayRuns>(
     listLastDays(nowMs, toDay).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
   );
   for (const { ms, state, count } of runs) {
@@ -233,7 +233,7 @@ export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }:
   const days = [...countsByDay.values()]
     .filter(({ day }) => isComplete || day >= toDay(sinceMs))
     .map((dayCounts) => (isUnread(dayCounts.day) ? { ...dayCounts, isUnread: true } : dayCounts));
-  const total = days.reduce((sum, { completed, failed: failures, cancelled, other }) => sum + completed + failures + cancelled + other, 0);
+  const total = days.reduce((sum, { completed, failed, cancelled, other }) => sum + completed + failed + cancelled + other, 0);
   return { days, jobs: total, ...(isComplete ? {} : { sinceMs }) };
 }
 

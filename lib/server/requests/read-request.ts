@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { findUnknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
@@ -47,7 +47,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   if (!parsed.success) {
     // Clients send lists as one string, so the error path omits list indexes.
     return failed(
-      toInvalidRequest(
+      createInvalidRequestFailure(
         "INVALID_QUERY",
         parsed.error.issues.map(({ path, message }) => ({ path: path.slice(0, 1), message })),
       ),
@@ -60,7 +60,7 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknownFilter = query && findUnknownFilter(query, names);
   return unknownFilter
-    ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknownFilter.field], message: unknownFilter.message }]))
+    ? failed(createInvalidRequestFailure("INVALID_QUERY", [{ path: [unknownFilter.field], message: unknownFilter.message }]))
     : readQuery(search, query);
 }
 
@@ -80,8 +80,8 @@ export async function readBody(
   return bytes ? ok(new Uint8Array(bytes)) : failed(createFailure("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
 
-export async function readJson<T>(sender: BodyContext, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
-  const bytes = await readBody(sender, maxBytes);
+export async function readJson<T>(context: BodyContext, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
+  const bytes = await readBody(context, maxBytes);
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Yields to the event loop between parsing steps of large bodies, so that other requests can run.
@@ -99,19 +99,19 @@ export async function readJson<T>(sender: BodyContext, schema: z.ZodType<T>, max
     json =
       text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(createFailure("INVALID_JSON", error.message));
+    if (error instanceof TooManyExactNumbersError) return failed(createFailure("INVALID_JSON", error.message));
     return failed(createFailure("INVALID_JSON", "The body is not JSON."));
   }
   await yieldIfLarge();
   const parsed = schema.safeParse(json);
   await yieldIfLarge();
-  return parsed.success ? ok(parsed.data) : failed(toInvalidRequest("INVALID_BODY", parsed.error.issues));
+  return parsed.success ? ok(parsed.data) : failed(createInvalidRequestFailure("INVALID_BODY", parsed.error.issues));
 }
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-function toInvalidRequest(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
-  const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+function createInvalidRequestFailure(code: "INVALID_QUERY" | "INVALID_BODY", zodIssues: readonly Issue[]): Failure {
+  const issues = zodIssues.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const firstIssue = issues[0];
   return createFailure(code, firstIssue ? `${firstIssue.path || "body"}: ${firstIssue.message}` : "The request is not valid.", issues);
 }

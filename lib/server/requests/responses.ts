@@ -1,4 +1,4 @@
-// Responses of the console's routes: JSON, failures, streamed text and bytes.
+// Builds the responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
 import { createFailure, errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
@@ -66,8 +66,8 @@ function buildTextResponse(json: string, status: number, headers: Headers): Resp
 }
 
 /**
- * The length lets the response reach a client that is still sending (lib/http/server.ts), and saves the packet of the last chunk. Statuses
- * 204 and 205 of a service become 200, because they don't allow a body.
+ * With a content length, the response reaches even a client that is still sending (lib/http/server.ts), without an extra final chunk.
+ * A service's status 204 or 205 becomes 200, because those don't allow a body.
  */
 function buildJsonResponse(body: BodyInit, length: number, status: number, headers: Headers): Response {
   headers.set("content-type", "application/json");
@@ -144,7 +144,7 @@ export function createBytesResponse(upstreamResponse: Response): Response {
     if (value !== null) headers.set(name, value);
   }
   const type = (upstreamResponse.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  const isInline = isMedia(type);
+  const isInline = isMediaType(type);
   headers.set("content-type", isInline ? type : "application/octet-stream");
   headers.set(
     "content-disposition",
@@ -164,7 +164,7 @@ export function createFileResponse(body: ReadableStream<Uint8Array> | null, name
   return new Response(body, { headers });
 }
 
-/** The failure with the size of the whole file, so that the client can retry with a valid range. */
+/** Includes the total file size, so that the client can retry with a valid range. */
 export async function createRangeFailureResponse(upstreamResponse: Response, requestId: string): Promise<Response> {
   await upstreamResponse.body?.cancel();
   const response = createFailureResponse(createFailure("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
@@ -173,37 +173,37 @@ export async function createRangeFailureResponse(upstreamResponse: Response, req
   return response;
 }
 
-function isMedia(type: string): boolean {
+function isMediaType(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !/^image\/svg|[+/]xml$/.test(type);
 }
 
 /** Only complete names are forwarded, because a truncated name could be another file's. */
 function toNameParams(disposition: string | null): string {
   // Splits off quoted strings first, so that nothing inside them is parsed as a parameter.
-  const params = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
-  const plainParam = params.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
+  const params = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((param) => param.trim()) ?? [];
+  const plainParam = params.find((param) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(param));
   // The extended parameter has the exact name if the plain one only approximates it.
-  const extendedParam = params.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
-  const names = [plainParam && cleanPlainName(plainParam), extendedParam && cleanExactName(extendedParam)];
-  return names.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
+  const extendedParam = params.find((param) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(param));
+  const cleanParams = [plainParam && cleanPlainParam(plainParam), extendedParam && cleanExtendedParam(extendedParam)];
+  return cleanParams.map((param) => (param === undefined ? "" : `; ${param}`)).join("");
 }
 
 /** Node decodes each header byte as one character. Browsers decode the bytes as UTF-8. */
-function cleanPlainName(part: string): string {
-  const text = Buffer.from(part, "latin1").toString("utf8");
+function cleanPlainParam(param: string): string {
+  const text = Buffer.from(param, "latin1").toString("utf8");
   const cleanName = toPlainLine(text);
-  return cleanName === text ? part : Buffer.from(cleanName, "utf8").toString("latin1");
+  return cleanName === text ? param : Buffer.from(cleanName, "utf8").toString("latin1");
 }
 
-function cleanExactName(part: string): string | undefined {
-  const [, prefix = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
-  if (prefix === "") return part;
+function cleanExtendedParam(param: string): string | undefined {
+  const [, prefix = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(param) ?? [];
+  if (prefix === "") return param;
   const text = decodePercent(name);
   if (text === undefined) return undefined;
   const cleanName = toPlainLine(text);
   return cleanName === text
-    ? part
-    : prefix + encodeURIComponent(cleanName).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    ? param
+    : prefix + encodeURIComponent(cleanName).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
 export function createTextStream(chunks: AsyncGenerator<string, void>, onCancel: () => void = () => undefined): ReadableStream<Uint8Array> {

@@ -12,7 +12,7 @@ import { type Connection } from "../store/connections";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/build-request";
 
-type ConnectionState = Pick<Connection, "id" | "seenOf">;
+type ConnectionAccess = Pick<Connection, "id" | "seenOf">;
 
 export function createJobsOnlyFailure(owner: string): Failure {
   return createFailure("JOBS_ONLY", `This is ${owner}'s own connection. You can only view its jobs.`);
@@ -22,10 +22,10 @@ export function isJobRead(operation: Operation): boolean {
   return isRead(operation) && operation.reads !== undefined;
 }
 
-/** Undefined if the call is allowed, and always for members with full access. */
+/** Returns undefined if the call is allowed, as it always is for members with full access. */
 export async function checkJobsOnlyOperation(
   composition: Dependencies<"store">,
-  connection: ConnectionState,
+  connection: ConnectionAccess,
   operation: Operation,
   { query }: CallInput = {},
 ): Promise<Failure | undefined> {
@@ -41,17 +41,17 @@ export async function checkJobsOnlyOperation(
 
 export async function checkJobsOnlyFile(
   { store }: Dependencies<"store">,
-  { id, seenOf }: ConnectionState,
+  { id, seenOf }: ConnectionAccess,
   file: ShownFile | { asset: string },
 ): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   return "filename" in file && (await store.jobViewers.hasShownFile(id, file)) ? undefined : createJobsOnlyFailure(seenOf);
 }
 
-/** Call before sending a response about jobs: its files may be fetched afterwards. */
+/** Call before sending a response about jobs, so that its files may then be fetched. */
 export async function recordShownFiles(
   { store, now }: Dependencies<"store" | "now">,
-  { id, seenOf }: ConnectionState,
+  { id, seenOf }: ConnectionAccess,
   response: unknown,
 ): Promise<void> {
   if (seenOf === undefined) return;
@@ -71,6 +71,6 @@ function collectFiles(value: unknown): ShownFile[] {
 /** A response is one job, a list of jobs, or an object with an entry per job id. */
 function getJobRows(value: unknown): unknown[] {
   const response = asObject(value) ?? {};
-  for (const list of [response.jobs, response.history]) if (Array.isArray(list)) return list;
+  for (const rows of [response.jobs, response.history]) if (Array.isArray(rows)) return rows;
   return asText(response.status) === undefined && response.outputs === undefined ? Object.values(response) : [response];
 }

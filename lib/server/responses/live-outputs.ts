@@ -1,14 +1,14 @@
-// In-memory cache of the outputs and progress that services report on their WebSocket. Its size is limited.
+// Bounded in-memory cache of the outputs and progress that services report on their WebSocket.
 
 import "server-only";
 import { type ComfyMessage, parseMessage } from "@/lib/comfyui/socket";
 import { asNumber, asObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
-import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { type Feed, feedCloseCodes, type FeedEnd, type FeedTarget } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
 
-/** `jobs` and `bytes` are limits for each socket. */
+/** `jobs` and `bytes` apply to each socket. */
 const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
@@ -24,7 +24,7 @@ type Subscription = {
   /** True after the first message on the open socket. */
   isConnected: boolean;
   /** The job of the last message. Previews have no job id. */
-  lastJob: string | undefined;
+  lastJobId: string | undefined;
   retryAtMs: number;
   feed: Feed | undefined;
   jobs: Map<string, LiveReport>;
@@ -42,7 +42,7 @@ export type LiveReport = {
   bytes: number;
   nodesTotal?: number;
   isTotalRequested?: true;
-  /** By the console's clock. Missing if the job started before the console subscribed. */
+  /** Measured by the console's clock. Missing if the job started before the console subscribed. */
   startedMs?: number;
   progress?: LiveProgress;
 };
@@ -98,13 +98,13 @@ export function createLiveOutputs(now: () => number) {
       subscription.isListening = false;
       subscription.isConnected = false;
       subscription.feed = undefined;
-      subscription.retryAtMs = now() + (feedEnd?.code === feedEnds.notFound ? UNSUPPORTED_RETRY_MS : RETRY_MS);
+      subscription.retryAtMs = now() + (feedEnd?.code === feedCloseCodes.notFound ? UNSUPPORTED_RETRY_MS : RETRY_MS);
       notifyWatchers();
     };
     const send = (message: string | Uint8Array) => {
       const jobId =
-        typeof message === "string" ? applyText(subscription.jobs, message, now()) : storePreview(name, subscription.lastJob, message);
-      if (typeof message === "string") subscription.lastJob = jobId ?? subscription.lastJob;
+        typeof message === "string" ? applyText(subscription.jobs, message, now()) : storePreview(name, subscription.lastJobId, message);
+      if (typeof message === "string") subscription.lastJobId = jobId ?? subscription.lastJobId;
       if (jobId !== undefined) notifyWatchers(jobId);
     };
     const feed = await openSocket({
@@ -125,7 +125,7 @@ export function createLiveOutputs(now: () => number) {
         lastUsedMs: 0,
         isListening: false,
         isConnected: false,
-        lastJob: undefined,
+        lastJobId: undefined,
         retryAtMs: 0,
         feed: undefined,
         jobs: new Map<string, LiveReport>(),
@@ -187,7 +187,7 @@ export function isLiveMessage(message: string | Uint8Array): message is string {
 const PREVIEW_EVENT = 1;
 const HEADER_BYTES = 8;
 
-/** Accepts only JPEG, PNG and WebP. The first bytes decide, not the declared type. */
+/** Accepts only JPEG, PNG and WebP. Detects the type from the first bytes, not from the declared type. */
 function readPreview(message: Uint8Array): Omit<Preview, "version"> | undefined {
   if (message.byteLength <= HEADER_BYTES || message.byteLength > MAX_PREVIEW_BYTES) return undefined;
   if (new DataView(message.buffer, message.byteOffset).getUint32(0) !== PREVIEW_EVENT) return undefined;
@@ -208,22 +208,22 @@ export function isStateChange(message: string): boolean {
 }
 
 /** Returns the id of the job with a new report. */
-function applyText(jobs: Subscription["jobs"], text: string | Uint8Array, atMs: number): string | undefined {
+function applyText(jobs: Subscription["jobs"], text: string | Uint8Array, nowMs: number): string | undefined {
   const message = isLiveMessage(text) ? parseMessage(parseJson(text)) : undefined;
   if (message?.jobId === undefined) return undefined;
   const report = jobs.get(message.jobId) ?? emptyReport;
-  const next =
+  const updatedReport =
     message.type === "execution_start"
-      ? { ...report, startedMs: atMs, progress: { done: 0, runningProgress: 0 } }
+      ? { ...report, startedMs: nowMs, progress: { done: 0, runningProgress: 0 } }
       : applyMessage(report, message, text.length);
-  if (!next || next.bytes > limits.bytes) return undefined;
-  storeReport(jobs, message.jobId, next);
+  if (!updatedReport || updatedReport.bytes > limits.bytes) return undefined;
+  storeReport(jobs, message.jobId, updatedReport);
   return message.jobId;
 }
 
-function storeReport(jobs: Subscription["jobs"], jobId: string, next: LiveReport): void {
+function storeReport(jobs: Subscription["jobs"], jobId: string, report: LiveReport): void {
   jobs.delete(jobId);
-  jobs.set(jobId, next);
+  jobs.set(jobId, report);
   let bytes = [...jobs.values()].reduce((sum, job) => sum + job.bytes, 0);
   for (const [oldestJobId, oldestReport] of jobs) {
     if (jobs.size <= limits.jobs && bytes <= limits.bytes) return;
@@ -276,17 +276,17 @@ function getNodeProgress({
 function toProgress(nodes: JsonObject, cachedNodes: readonly string[]): LiveProgress {
   const done = new Set(cachedNodes);
   let runningProgress = 0;
-  let running: Pick<LiveProgress, "node" | "step" | "steps"> = {};
-  for (const [id, state] of Object.entries(nodes)) {
-    const { state: status, value, max } = asObject(state) ?? {};
-    if (status === "finished") done.add(id);
-    else if (status === "running") {
+  let runningNode: Pick<LiveProgress, "node" | "step" | "steps"> = {};
+  for (const [id, nodeState] of Object.entries(nodes)) {
+    const { state, value, max } = asObject(nodeState) ?? {};
+    if (state === "finished") done.add(id);
+    else if (state === "running") {
       const { runningProgress: nodeProgress, ...step } = getNodeProgress({ step: asNumber(value), steps: asNumber(max) });
       runningProgress += nodeProgress;
-      running = { node: id, ...step };
+      runningNode = { node: id, ...step };
     }
   }
-  return { done: done.size, runningProgress, ...running };
+  return { done: done.size, runningProgress, ...runningNode };
 }
 
 function toFraction(value = 0, max = 0): number {

@@ -10,7 +10,7 @@ import { type LiveProgress } from "@/lib/contract/live";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
-import { feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { feedCloseCodes, type FeedTarget } from "@/lib/shared/http-types";
 import { type Dependencies, type Target } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { createKeyRedactor } from "../upstream/key-redactor";
@@ -22,13 +22,13 @@ import { redactForBrowser, type Source } from "./redact";
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
 export function createMessageRedactor(source: Source, target: FeedTarget): FeedTarget {
-  const gate = createKeyRedactor(source.apiKey);
+  const keyRedactor = createKeyRedactor(source.apiKey);
   let pendingBytes = 0;
   let lastTask = Promise.resolve();
 
   async function redactMessage(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
-    if (typeof message !== "string") return gate.containsKey(Buffer.from(message).toString("latin1")) ? undefined : message;
-    const value = parseObject(await gate.redact(message));
+    if (typeof message !== "string") return keyRedactor.containsKey(Buffer.from(message).toString("latin1")) ? undefined : message;
+    const value = parseObject(await keyRedactor.redact(message));
     return value && writeExactJson(redactForBrowser(value, source));
   }
 
@@ -37,11 +37,11 @@ export function createMessageRedactor(source: Source, target: FeedTarget): FeedT
       const size = message.length;
       pendingBytes += size;
       if (pendingBytes > MAX_PENDING_BYTES)
-        return target.end({ code: feedEnds.tryLater, reason: "The service sends messages faster than the client reads them." });
+        return target.end({ code: feedCloseCodes.tryLater, reason: "The service sends messages faster than the client reads them." });
       lastTask = lastTask.then(async () => {
-        const redacted = await redactMessage(message).catch(() => undefined);
+        const redactedMessage = await redactMessage(message).catch(() => undefined);
         pendingBytes -= size;
-        if (redacted !== undefined) target.send(redacted);
+        if (redactedMessage !== undefined) target.send(redactedMessage);
       });
     },
     end(feedEnd) {
@@ -98,11 +98,11 @@ export function addLiveProgress({ subject }: Operation, source: ProgressSource, 
 function requestTotals(source: ProgressSource, rows: readonly unknown[]): void {
   const { connection, composition, upstream } = source;
   if (!hasFeature(connection, "queueGraphs")) return;
-  const isTotalNeeded = (row: unknown) =>
+  const claimTotal = (row: unknown) =>
     isUnfinished(row) &&
     row.nodes_total === undefined &&
     composition.liveOutputs.claimTotalRequest(getSubscriptionName(source), String(row.id));
-  if (rows.filter(isTotalNeeded).length === 0) return;
+  if (rows.filter(claimTotal).length === 0) return;
   void upstream
     .call(operations.listQueue, { waiter: "poll" })
     .then((queue) => queue.ok && recordQueueTotals(source, queue.value.queue_running));
@@ -134,8 +134,8 @@ function toLiveProgress({ progress, startedMs }: LiveReport, nodesTotal: number 
   if (!progress) return undefined;
   const { done, runningProgress, node, step, steps } = progress;
   const nodes_done = Math.min(done, nodesTotal ?? done);
-  const fraction = nodesTotal && { value: Math.min(1, (nodes_done + runningProgress) / nodesTotal), nodes_total: nodesTotal };
-  return { ...fraction, nodes_done, current_node: node, step, steps, start_time: startedMs };
+  const ratioFields = nodesTotal && { value: Math.min(1, (nodes_done + runningProgress) / nodesTotal), nodes_total: nodesTotal };
+  return { ...ratioFields, nodes_done, current_node: node, step, steps, start_time: startedMs };
 }
 
 /** Returns a running job's progress in the format of a row's `progress`, including its outputs so far. */
@@ -171,7 +171,7 @@ export function subscribeToLiveOutputs(source: LiveSource): ReadonlyMap<string, 
     const redactor = createMessageRedactor(source, target);
     let currentSecond = 0;
     let cost = 0;
-    let previewMs = -Infinity;
+    let lastPreviewMs = -Infinity;
     // Without a client id, the embedded service sends the jobs of all clients.
     return openFeed(source.target, isEmbedded(source.connection.baseUrl) ? undefined : clientId, {
       send(message) {
@@ -181,9 +181,9 @@ export function subscribeToLiveOutputs(source: LiveSource): ReadonlyMap<string, 
           target.onStateChange();
         }
         if (typeof message !== "string") {
-          const atMs = performance.now();
-          if (message.byteLength > MAX_PREVIEW_BYTES || atMs - previewMs < MIN_PREVIEW_INTERVAL_MS) return;
-          previewMs = atMs;
+          const nowMs = performance.now();
+          if (message.byteLength > MAX_PREVIEW_BYTES || nowMs - lastPreviewMs < MIN_PREVIEW_INTERVAL_MS) return;
+          lastPreviewMs = nowMs;
           return redactor.send(message);
         }
         if (!isLiveMessage(message)) return;

@@ -34,7 +34,7 @@ type Level = {
 type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; pendingText: string; raw: string; isEmpty: boolean };
 
 function createMasker(apiKey: string | undefined) {
-  const gate = createKeyRedactor(apiKey);
+  const keyRedactor = createKeyRedactor(apiKey);
   let level: Level | undefined;
   let text: OpenText | undefined;
   let token = "";
@@ -80,11 +80,11 @@ function createMasker(apiKey: string | undefined) {
     }
   }
 
-  function writeMasked(masked: string, isLast: boolean): void {
+  function writeMasked(maskedText: string, isLast: boolean): void {
     if (!text) return;
-    const raw = text.pendingText + writeExactJson(masked).slice(1, -1);
-    const end = isLast ? raw.length : raw.length - gate.getPartialKeyLength(raw);
-    output += gate.redactPart(raw.slice(0, end));
+    const raw = text.pendingText + writeExactJson(maskedText).slice(1, -1);
+    const end = isLast ? raw.length : raw.length - keyRedactor.getPartialKeyLength(raw);
+    output += keyRedactor.redactPart(raw.slice(0, end));
     text.pendingText = raw.slice(end);
   }
 
@@ -108,7 +108,7 @@ function createMasker(apiKey: string | undefined) {
     const isValid = /^(?:true|false|null|NaN|-?Infinity|-?\d[\d.eE+-]*)$/.test(token);
     if (!isValid || token.length > MAX_NUMBER_LENGTH) throw new InvalidJsonError("Response is not valid JSON");
     // The key may be part of a number if it has digits only.
-    output += gate.redactPart(token) === token ? token : `"${MASK}"`;
+    output += keyRedactor.redactPart(token) === token ? token : `"${MASK}"`;
     token = "";
   }
 
@@ -136,17 +136,17 @@ function createMasker(apiKey: string | undefined) {
         appendText(raw.slice(0, completeEnd), end !== undefined);
         continue;
       }
-      delimiters.lastIndex = position;
-      const next = delimiters.exec(chunk)?.index ?? chunk.length;
-      for (const segment of chunk.slice(position, next).split(/(\s+)/)) {
+      delimiterPattern.lastIndex = position;
+      const delimiterIndex = delimiterPattern.exec(chunk)?.index ?? chunk.length;
+      for (const segment of chunk.slice(position, delimiterIndex).split(/(\s+)/)) {
         if (/^\s/.test(segment)) {
           endToken();
           output += segment;
         } else token += segment;
       }
       if (token.length > MAX_NUMBER_LENGTH) throw new InvalidJsonError("Response is not valid JSON");
-      if (next < chunk.length) handleDelimiter(chunk.charAt(next));
-      position = next + 1;
+      if (delimiterIndex < chunk.length) handleDelimiter(chunk.charAt(delimiterIndex));
+      position = delimiterIndex + 1;
     }
     if (isLast) {
       endToken();
@@ -158,7 +158,7 @@ function createMasker(apiKey: string | undefined) {
   };
 }
 
-const delimiters = /["{}[\],:]/g;
+const delimiterPattern = /["{}[\],:]/g;
 
 function findClosingQuote(raw: string): number | undefined {
   for (let position = raw.indexOf('"'); position >= 0; position = raw.indexOf('"', position + 1)) {
@@ -192,9 +192,8 @@ export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: strin
   async function* maskChunks(): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of source) {
       for (let start = 0; start < chunk.byteLength; start += SLICE_BYTES) {
-        const masked = mask(decoder.decode(chunk.subarray(start, start + SLICE_BYTES), { stream: true }), false);
-        if (masked !== "") yield encoder.encode(masked);
-        // Yields to other requests.
+        const maskedPart = mask(decoder.decode(chunk.subarray(start, start + SLICE_BYTES), { stream: true }), false);
+        if (maskedPart !== "") yield encoder.encode(maskedPart);
         await yieldToEventLoop();
       }
     }

@@ -1,4 +1,4 @@
-// Reads node catalogues, as a whole or by class.
+// Reads node catalogues, completely or class by class.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -26,30 +26,30 @@ export async function readCatalogue(source: CatalogueSource, input?: CallInput):
 }
 
 const CACHE_MS = 60_000;
-/** Beyond this, reading the whole catalogue is cheaper. */
+/** Beyond this, reading the full catalogue is cheaper. */
 const MAX_INDIVIDUAL_READS = 60;
 const MAX_CONCURRENT_READS = 4;
 
-/** Reads class by class if the service supports it, otherwise the whole catalogue. Undefined if both fail; unknown classes are left out. */
+/** Reads class by class if the service supports it, otherwise the full catalogue. Omits unknown classes. Returns undefined on failure. */
 export async function readNodeInfos(source: CatalogueSource, classes: readonly string[]): Promise<ObjectInfo | undefined> {
   const { nodeInfos, now } = source.composition;
   const { id, baseUrl } = source.connection;
-  const cacheKey = (name: string) => `${id} ${baseUrl} ${name}`;
+  const getCacheKey = (name: string) => `${id} ${baseUrl} ${name}`;
   const getFreshEntry = (name: string) => {
-    const cached = nodeInfos.get(cacheKey(name));
-    return cached && now() - cached.atMs < CACHE_MS ? cached : undefined;
+    const cachedEntry = nodeInfos.get(getCacheKey(name));
+    return cachedEntry && now() - cachedEntry.atMs < CACHE_MS ? cachedEntry : undefined;
   };
-  const missing = classes.filter((name) => getFreshEntry(name) === undefined);
-  if (missing.length > 0) {
-    const classInfos = (await readClassesIndividually(source, missing)) ?? (await readFromCatalogue(source, missing));
+  const missingClasses = classes.filter((name) => getFreshEntry(name) === undefined);
+  if (missingClasses.length > 0) {
+    const classInfos = (await readClassesIndividually(source, missingClasses)) ?? (await readFromCatalogue(source, missingClasses));
     if (!classInfos) return undefined;
-    for (const name of missing) nodeInfos.set(cacheKey(name), { info: getOwn(classInfos, name), atMs: now() });
+    for (const name of missingClasses) nodeInfos.set(getCacheKey(name), { info: getOwn(classInfos, name), atMs: now() });
   }
   const cachedInfos = classes.map((name): [string, NodeInfo | undefined] => [name, getFreshEntry(name)?.info]);
   return Object.fromEntries(cachedInfos.flatMap(([name, info]) => (info ? [[name, info]] : [])));
 }
 
-/** Undefined if a class could not be read by itself. */
+/** Returns undefined if a class could not be read individually. */
 async function readClassesIndividually({ upstream }: CatalogueSource, classes: readonly string[]): Promise<ObjectInfo | undefined> {
   if (classes.length > MAX_INDIVIDUAL_READS) return undefined;
   const limit = createLimiter(MAX_CONCURRENT_READS);
@@ -57,7 +57,7 @@ async function readClassesIndividually({ upstream }: CatalogueSource, classes: r
   const reads = classes.map((name) =>
     limit(async () => {
       const result = hasFailed ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
-      // Unknown classes return an empty object. If a request fails, the whole catalogue is read instead.
+      // Unknown classes return an empty object. If a request fails, the full catalogue is read instead.
       if (!result?.ok) hasFailed = true;
       return result?.ok ? result.value : {};
     }),

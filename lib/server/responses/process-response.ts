@@ -21,17 +21,17 @@ import { isJobRead, recordShownFiles } from "./jobs-only";
 import { addLiveProgress, recordTotal } from "./live-progress";
 import { redactForBrowser, replaceServiceUrls } from "./redact";
 
-/** A history page that is too large is read again with this fraction of its entries. */
+/** If a history page is too large, its number of entries is divided by this before the retry. */
 const HISTORY_PAGE_DIVISOR = 5;
 
 async function addSecretPaths<T>(operation: Operation, source: CallSource, value: T, body: unknown): Promise<T>;
 async function addSecretPaths({ subject }: Operation, source: CallSource, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
   const secretPaths = subject === "submission" ? findWorkflowSecrets(body) : findJobSecrets(value);
-  const isShown = secretPaths.length > 0 && (subject === "submission" || (await canSeeSecretPaths(source, value.id)));
+  const canShow = secretPaths.length > 0 && (subject === "submission" || (await canSeeSecretPaths(source, value.id)));
   // The field is added only with paths to report, and removed if the service sent one with this name.
-  if (!isShown && !("held_secrets" in value)) return value;
-  return { ...value, held_secrets: isShown ? secretPaths : undefined };
+  if (!canShow && !("held_secrets" in value)) return value;
+  return { ...value, held_secrets: canShow ? secretPaths : undefined };
 }
 
 /** Only the submitter sees a job's secret paths, or operators if the submitter is unknown. */
@@ -39,9 +39,9 @@ export async function canSeeSecretPaths(
   { composition, connection, viewer }: Pick<CallSource, "composition" | "connection" | "viewer">,
   jobId: unknown,
 ): Promise<boolean> {
-  const target = asText(jobId);
-  if (target === undefined) return false;
-  const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
+  const id = asText(jobId);
+  if (id === undefined) return false;
+  const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [id], connection.id)).get(id);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
@@ -89,9 +89,9 @@ export async function requestRedacted<O extends Operation>(
   if (operation.reads !== "jobs") return callOnce(operation, source, input);
   const { connection, viewer, fingerprint = "" } = source;
   const { params, query, limits, waiter } = input ?? {};
-  const hasSecretPaths = operation.subject === "job" && (await canSeeSecretPaths(source, params?.job_id));
+  const canSeePaths = operation.subject === "job" && (await canSeeSecretPaths(source, params?.job_id));
   // API clients get the full history.
-  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", hasSecretPaths];
+  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", canSeePaths];
   const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waiter]);
   const sharedRead = { key, baseUrl: connection.baseUrl, signal: input?.signal };
   return source.composition.jobResponses.share(sharedRead, (signal) => callOnce(operation, source, { ...input, signal }));

@@ -1,4 +1,4 @@
-// Masks secrets in service responses and replaces URLs of the embedded service. Every response to a client passes through here.
+// Masks secrets in service responses and replaces URLs of the embedded service. Used for every response to a client.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -22,19 +22,19 @@ export function replaceServiceUrls<T>(value: T, source: Omit<Source, "apiKey">):
 
 /**
  * Maps the strings in a JSON value; `name` is the field name. Unchanged values are not copied, because pages poll every second.
- * Copies keep the spelling of their numbers.
+ * Copies keep the original notation of numbers.
  */
-function mapStrings<T>(value: T, change: (text: string, name?: string) => string): T;
-function mapStrings(value: unknown, change: (text: string, name?: string) => string, name?: string): unknown;
-function mapStrings(value: unknown, change: (text: string, name?: string) => string, name?: string): unknown {
-  if (typeof value === "string") return change(value, name);
+function mapStrings<T>(value: T, transform: (text: string, name?: string) => string): T;
+function mapStrings(value: unknown, transform: (text: string, name?: string) => string, name?: string): unknown;
+function mapStrings(value: unknown, transform: (text: string, name?: string) => string, name?: string): unknown {
+  if (typeof value === "string") return transform(value, name);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => mapStrings(item, change));
+    const items = value.map((item: unknown) => mapStrings(item, transform));
     return items.every((item, index) => item === value[index]) ? value : copySpellings(value, items);
   }
   const entries = Object.entries(value);
-  const mappedEntries = entries.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
+  const mappedEntries = entries.map(([key, item]): [string, unknown] => [key, mapStrings(item, transform, key)]);
   return mappedEntries.every(([, item], index) => item === entries[index]?.[1])
     ? value
     : copySpellings(value, Object.fromEntries(mappedEntries));

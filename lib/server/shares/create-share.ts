@@ -27,7 +27,7 @@ import { getContentHash, openOriginal, openUnchecked, readBytes, toValidator, Un
 
 type Body = z.output<typeof shareBodySchema>;
 
-const MAX_CONCURRENT = 6;
+const MAX_CONCURRENT_READS = 6;
 const MAX_TEXT_LENGTH = 20_000;
 
 const serviceDisconnected = createFailure(
@@ -46,9 +46,9 @@ export async function createShare(access: Access, body: Body, signal: AbortSigna
   }
   const shareableItems = result.value.filter((item) => !uncleanableItems.includes(item)).slice(0, MAX_SHARED_ASSETS);
   if (shareableItems.length === 0) return failed(createFailure("UNPROCESSABLE", "There is nothing to share."));
-  const descriptions = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
-  if (descriptions.includes("disconnected")) return failed(serviceDisconnected);
-  const items = descriptions.filter((item) => typeof item === "object");
+  const describedItems = await mapWithLimit(shareableItems, (item) => describeItem(access, item, signal));
+  if (describedItems.includes("disconnected")) return failed(serviceDisconnected);
+  const items = describedItems.filter((item) => typeof item === "object");
   if (items.length === 0) return failed(createFailure("UNPROCESSABLE", "The service returned none of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
@@ -99,12 +99,12 @@ function canBeCleaned({ text, name, mimeType }: ShareItem): boolean {
 async function findChosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
   const results = await mapWithLimit([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
   const items: ShareItem[] = [];
-  for (const asset of results) {
-    if (!asset.ok) return failed(redactForBrowser(asset.failure, access));
-    const view = toAssetView(asset.value);
+  for (const result of results) {
+    if (!result.ok) return failed(redactForBrowser(result.failure, access));
+    const view = toAssetView(result.value);
     const { width, height, kind, mimeType, sizeBytes: size } = view;
-    const hash = getContentHash(asset.value);
-    const name = maskText(asset.value.display_name || view.name);
+    const hash = getContentHash(result.value);
+    const name = maskText(result.value.display_name || view.name);
     items.push({
       ...(view.file ? { file: view.file } : { asset: view.id }),
       ...{ name, kind, mimeType, size, hash, width, height },
@@ -116,16 +116,16 @@ async function findChosenAssets(access: Access, ids: readonly string[], signal: 
 
 /** Permanent files, or temporary ones if there are no others. */
 async function findJobOutputs(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const job = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal });
-  if (!job.ok) return job;
-  const outputs = listOutputs(job.value.value.outputs);
+  const jobResult = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal });
+  if (!jobResult.ok) return jobResult;
+  const outputs = listOutputs(jobResult.value.value.outputs);
   const permanentOutputs = outputs.filter(({ temporary }) => !temporary);
   return ok(
-    (permanentOutputs.length > 0 ? permanentOutputs : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))),
+    (permanentOutputs.length > 0 ? permanentOutputs : outputs).flatMap((output) => toItems(output, isEmbedded(access.connection.baseUrl))),
   );
 }
 
-function toItem({ file, name, kind, text }: OutputView, isNamedByHash: boolean): ShareItem[] {
+function toItems({ file, name, kind, text }: OutputView, isNamedByHash: boolean): ShareItem[] {
   if (text !== undefined) return [{ text: text.slice(0, MAX_TEXT_LENGTH), name: "", kind: "text", isFixed: true }];
   if (!file || kind === "json") return [];
   const hash = isNamedByHash ? /^([0-9a-f]{64})\./.exec(file.filename)?.[1] : undefined;
@@ -135,13 +135,13 @@ function toItem({ file, name, kind, text }: OutputView, isNamedByHash: boolean):
 const HEAD_BYTES = 64 * 1024;
 const MAX_HASHED_BYTES = 256 * 1024 ** 2;
 
-/** Undefined if the file could not be read, because a replaced file could then not be detected. */
+/** Returns undefined if the file could not be read, because its replacement would then go undetected. */
 async function describeItem(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "disconnected"> {
   try {
-    const source = item.isFixed ? item : await hashItem(access, item, signal);
-    if (source?.kind !== "image" || source.width !== undefined) return source;
-    const size = await readImageSize(await readImageHeader(access, source, signal));
-    return { ...source, ...size };
+    const hashedItem = item.isFixed ? item : await hashItem(access, item, signal);
+    if (hashedItem?.kind !== "image" || hashedItem.width !== undefined) return hashedItem;
+    const size = await readImageSize(await readImageHeader(access, hashedItem, signal));
+    return { ...hashedItem, ...size };
   } catch (error) {
     if (error instanceof UnreadableItemError) return "disconnected";
     throw error;
@@ -157,7 +157,7 @@ async function readImageHeader(access: Access, item: ShareItem, signal: AbortSig
   });
 }
 
-/** Computes a hash and a validator for later requests, for a file that is not named by its content. */
+/** Computes a hash and a validator, so that later requests detect a replaced file. */
 async function hashItem(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
   const uncheckedResult = await openUnchecked(access, item, { signal });
   if (!uncheckedResult.ok) return undefined;
@@ -173,6 +173,6 @@ async function hashItem(access: Access, item: ShareItem, signal: AbortSignal): P
 }
 
 async function mapWithLimit<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const limit = createLimiter(MAX_CONCURRENT);
+  const limit = createLimiter(MAX_CONCURRENT_READS);
   return Promise.all(items.map((item) => limit(() => work(item))));
 }

@@ -42,8 +42,8 @@ export async function itemExists(access: Access, item: ShareItem, signal: AbortS
 
 /** Detects a replaced file by its size and the service's ETag or date. */
 export function toValidator({ headers }: Response): string {
-  const total = headers.get("content-range")?.split("/")[1] ?? headers.get("content-length") ?? "";
-  return [total, headers.get("etag") ?? headers.get("last-modified") ?? ""].join(" ");
+  const size = headers.get("content-range")?.split("/")[1] ?? headers.get("content-length") ?? "";
+  return [size, headers.get("etag") ?? headers.get("last-modified") ?? ""].join(" ");
 }
 
 /** Opens the current file without checks. Only for the share's creator, while the share is created. */
@@ -63,11 +63,11 @@ async function findUnchangedAsset(
   signal: AbortSignal,
 ): Promise<Asset | undefined> {
   if (id === undefined) return undefined;
-  const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
-  return asset.ok && (!isFixed || getContentHash(asset.value) === hash) ? asset.value : undefined;
+  const result = await access.upstream.call(operations.getAsset, { params: { id }, signal });
+  return result.ok && (!isFixed || getContentHash(result.value) === hash) ? result.value : undefined;
 }
 
-/** The offset in the file at which the response begins. Undefined for anything but a whole file or a range. */
+/** The offset in the file at which the response begins. Returns undefined for anything but a full file or a range. */
 export function getRangeStart({ status, headers }: Response): number | undefined {
   if (status === 200) return 0;
   const [, start] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
@@ -96,9 +96,9 @@ const MAX_BUFFERED_BLOCKS = 16;
 const MAX_READ_BYTES = 128 * 1024 ** 2;
 /** Rejects malicious files with countless small parts, which would block the process. */
 const MAX_READS = 500_000;
-const READS_PER_TURN = 1000;
+const READS_PER_YIELD = 1000;
 
-type Source = { response: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWholeFile: boolean };
+type Source = { response: Response; blocks: AsyncGenerator<Buffer, void>; nextIndex: number; isFullFile: boolean };
 
 /** Throws `UnreadableItemError` if the file is missing or truncated, and `NotCleanableError` if too much of it would have to be read. */
 export async function readOriginal<T>(
@@ -113,17 +113,17 @@ export async function readOriginal<T>(
   let readCount = 0;
 
   async function openBlock(index: number): Promise<number | undefined> {
-    await release(source);
+    await releaseSource(source);
     const from = index * BLOCK_BYTES;
     const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK_BYTES - 1}` } });
     if (!originalResult.ok) throw new UnreadableItemError(originalResult.failure.message);
     const { status, headers } = originalResult.value;
-    const isWholeFile = status === 200;
-    source = { response: originalResult.value, blocks: readBlocks(originalResult.value), next: isWholeFile ? 0 : index, isWholeFile };
-    if (getRangeStart(originalResult.value) !== (isWholeFile ? 0 : from))
+    const isFullFile = status === 200;
+    source = { response: originalResult.value, blocks: readBlocks(originalResult.value), nextIndex: isFullFile ? 0 : index, isFullFile };
+    if (getRangeStart(originalResult.value) !== (isFullFile ? 0 : from))
       throw new UnreadableItemError("the service returned a different range than requested");
-    const size = Number((isWholeFile ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
-    if (!isWholeFile && !Number.isSafeInteger(size)) throw new UnreadableItemError("the service did not report the file size");
+    const size = Number((isFullFile ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
+    if (!isFullFile && !Number.isSafeInteger(size)) throw new UnreadableItemError("the service did not report the file size");
     return Number.isSafeInteger(size) ? size : undefined;
   }
 
@@ -133,8 +133,8 @@ export async function readOriginal<T>(
     bytesRead += next.value.length;
     if (bytesRead > MAX_READ_BYTES) throw new NotCleanableError("too much of the file would have to be read");
     if (bufferedBlocks.size >= MAX_BUFFERED_BLOCKS) bufferedBlocks.delete(Math.min(...bufferedBlocks.keys()));
-    bufferedBlocks.set(source.next, next.value);
-    source.next += 1;
+    bufferedBlocks.set(source.nextIndex, next.value);
+    source.nextIndex += 1;
     await yieldToEventLoop();
     return next.value;
   }
@@ -142,10 +142,10 @@ export async function readOriginal<T>(
   async function getBlock(index: number): Promise<Buffer> {
     const cachedBlock = bufferedBlocks.get(index);
     if (cachedBlock) return cachedBlock;
-    // If the service ignores ranges, continues to the block, or restarts from the beginning.
-    if (!source?.isWholeFile || source.next > index) await openBlock(index);
+    // If the service ignores ranges, reads forward to the block, or restarts if it is already past it.
+    if (!source?.isFullFile || source.nextIndex > index) await openBlock(index);
     for (;;) {
-      const isNeeded = source?.next === index;
+      const isNeeded = source?.nextIndex === index;
       const bytes = await readNextBlock();
       if (!bytes) throw new UnreadableItemError("the file ends too early");
       if (isNeeded) return bytes;
@@ -167,7 +167,7 @@ export async function readOriginal<T>(
       async read(offset, length) {
         readCount += 1;
         if (readCount > MAX_READS) throw new NotCleanableError("too many reads");
-        if (readCount % READS_PER_TURN === 0) await yieldToEventLoop();
+        if (readCount % READS_PER_YIELD === 0) await yieldToEventLoop();
         const buffers: Buffer[] = [];
         const end = Math.min(size, offset + length);
         for (let index = Math.floor(offset / BLOCK_BYTES); index * BLOCK_BYTES < end; index++) {
@@ -178,12 +178,12 @@ export async function readOriginal<T>(
       },
     });
   } finally {
-    await release(source);
+    await releaseSource(source);
   }
 }
 
-/** Cancels the body here if no block was requested, because then the generator has not locked it. */
-async function release(source: Source | undefined): Promise<void> {
+/** If no block was read, the generator hasn't locked the body, so it is cancelled here. */
+async function releaseSource(source: Source | undefined): Promise<void> {
   await source?.blocks.return();
   if (source?.response.body?.locked === false) await source.response.body.cancel();
 }

@@ -97,7 +97,7 @@ const piecesSchema = z.object({
     z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
   ),
 });
-/** Each scan reads a whole file to find what must be removed. */
+/** Each scan reads a full file to find its metadata. */
 const MAX_CONCURRENT_SCANS = 4;
 const MAX_PENDING_SCANS = 40;
 const limitScans = createLimiter(MAX_CONCURRENT_SCANS);
@@ -118,7 +118,7 @@ export async function fetchSharedBytes(
   headers.set("cache-control", "private, no-store");
   headers.set("x-robots-tag", "noindex, nofollow");
   const isInline = !bytesQuery.isDownload && headers.get("content-disposition")?.startsWith("inline");
-  const name = encodeURIComponent(toFileName(target.item.name)).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const name = encodeURIComponent(toFileName(target.item.name)).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   headers.set("content-disposition", `${isInline ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
   return result;
 }
@@ -138,13 +138,13 @@ async function fetchCleaned(
 ): Promise<Result<Response, Failure>> {
   const piecesResult = await getPieces(openedShare, target, signal);
   if (!piecesResult.ok) return piecesResult;
-  const { value: pieceList } = piecesResult;
-  if (pieceList.length === 0) return failed(shareNotFound);
-  const size = pieceList.reduce((sum, piece) => sum + getPieceLength(piece), 0);
+  const filePieces = piecesResult.value;
+  if (filePieces.length === 0) return failed(shareNotFound);
+  const size = filePieces.reduce((sum, piece) => sum + getPieceLength(piece), 0);
   const selection = parseRange(range ?? "", size);
   if (selection.kind === "unsatisfiable") return createRangeFailure(undefined, `bytes */${size}`);
   const [from, to] = selection.kind === "range" ? [selection.start, selection.end + 1] : [0, size];
-  const pieces = selectPieces(pieceList, from, to);
+  const pieces = selectPieces(filePieces, from, to);
   const originalRange = findOriginalRange(pieces);
   const headers = { range: `bytes=${originalRange?.from ?? 0}-${(originalRange?.to ?? 1) - 1}` };
   const original = await openOriginal(openedShare.access, target.item, { signal, headers });
@@ -166,7 +166,7 @@ async function fetchCleaned(
   return ok(new Response(response.body, { status: 206, headers: response.headers }));
 }
 
-/** Computed once, because the shared content does not change. */
+/** Pieces are computed once, because the shared content does not change. */
 async function getPieces(openedShare: OpenedShare, target: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const storedPieces = readPieces(target.pieces);
   if (storedPieces) return ok(storedPieces);

@@ -9,7 +9,7 @@ import { type Database, hasEffect, prepareQuery } from "./database";
 import { getDialect } from "./dialect";
 import { type Row, type StoredKey } from "./tables";
 
-export function isOwnOrTeam(memberId: string): RawBuilder<SqlBool> {
+export function buildOwnOrTeamFilter(memberId: string): RawBuilder<SqlBool> {
   return sql`("member_id" is null or "member_id" = ${memberId})`;
 }
 
@@ -29,7 +29,7 @@ type NewConnection = {
 type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 
 export function createConnectionStore(database: Database) {
-  const selectUsable = (memberId: string) => database.selectFrom("connections").selectAll().where(isOwnOrTeam(memberId));
+  const selectUsable = (memberId: string) => database.selectFrom("connections").selectAll().where(buildOwnOrTeamFilter(memberId));
 
   const findUsable = prepareQuery(database, selectUsable("").where("id", "=", ""));
 

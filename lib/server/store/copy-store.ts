@@ -32,7 +32,7 @@ export async function copyStore({ from, to, logProgress, finishCopy }: StoreCopy
   });
 }
 
-/** Throws for an unfinished copy: a console that starts on it would lose the rows not copied yet. */
+/** Throws for an unfinished copy, because a console that starts on it would lack the remaining rows. */
 export async function requireFinished(database: Database): Promise<void> {
   if (await isUnfinishedCopy(database)) throw new Error(UNFINISHED_COPY);
 }

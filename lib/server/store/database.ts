@@ -55,7 +55,7 @@ const booleanColumns: ReadonlySet<string> = new Set([
 
 const toStoredValue = (value: unknown) => (typeof value === "boolean" ? Number(value) : value);
 
-class FlagTransformer extends OperationNodeTransformer {
+class BooleanTransformer extends OperationNodeTransformer {
   protected override transformValue(node: ValueNode): ValueNode {
     return { ...node, value: toStoredValue(node.value) };
   }
@@ -67,7 +67,7 @@ class FlagTransformer extends OperationNodeTransformer {
 
 /** Maps member_id in SQL to memberId in code, NULL to undefined, and flags to booleans. */
 class ColumnPlugin extends CamelCasePlugin {
-  readonly #flags = new FlagTransformer();
+  readonly #flags = new BooleanTransformer();
 
   override transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
     return this.#flags.transformNode(super.transformQuery(args));
@@ -122,7 +122,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
   sqlite.pragma(`locking_mode = ${locking}`);
   const isEmpty = sqlite.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
   if (isEmpty && sqlite.pragma("user_version") === 0) {
-    const key = keys.find((key) => existsSync(key));
+    const key = keys.find((keyFile) => existsSync(keyFile));
     if (key !== undefined) {
       sqlite.close();
       if (statSync(file).size === 0) rmSync(file);
@@ -130,7 +130,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
         `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup. To start with an empty database, remove ${key} first.`,
       );
     }
-    // From now on the database counts as initialized, even if this process dies before it creates a table.
+    // Marks the database as initialized, even if this process dies before it creates a table.
     sqlite.pragma("user_version = 1");
   }
   sqlite.pragma("journal_mode = WAL");
@@ -139,10 +139,10 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
   sqlite.pragma("cache_size = -16000");
 }
 
-/** Compiles a query once, to run it with different values. `query` has as many placeholders, in this order. */
+/** Compiles a query once to run it with different values, which replace its placeholders in order. */
 export function prepareQuery<Row>(database: Database, query: Compilable<Row>): (...values: string[]) => Promise<Row | undefined> {
-  const compiled = query.compile();
-  return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
+  const compiledQuery = query.compile();
+  return async (...parameters) => (await database.executeQuery<Row>({ ...compiledQuery, parameters })).rows[0];
 }
 
 type WriteResult = InsertResult | UpdateResult | DeleteResult;

@@ -3,7 +3,7 @@
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { findWholePieces, isWholePiece } from "./jobs/index-words";
+import { findIndexTokens, isIndexToken } from "./jobs/index-words";
 import { type Tables } from "./tables";
 
 /** One condition of a search in the word index. A job matches if its entry contains at least one of these strings. */
@@ -19,13 +19,13 @@ type StoreDialect = {
   selectTextRows(texts: readonly string[]): RawBuilder<unknown>;
   contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
   writeWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
-  /** Selects the keys from `from` to below `to` of jobs that match all terms. Needs at least one term. */
+  /** Selects the keys of jobs that match all terms, from `from` up to but excluding `to`. Needs at least one term. */
   selectMatchingKeys(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
 };
 
 const sqliteDialect: StoreDialect = {
   isSqlite: true,
-  runExclusive: (database, _name, work) => database.transaction().execute(work),
+  runExclusive: (database, _name, task) => database.transaction().execute(task),
   selectCurrentTime: (now) => sql`${now}`,
   selectTextRows: (texts) => sql`json_each(${writeExactJson(texts)})`,
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
@@ -45,11 +45,11 @@ const quote = (piece: string) => `"${piece.replaceAll('"', '""')}"`;
 
 const postgresDialect: StoreDialect = {
   isSqlite: false,
-  runExclusive: (database, name, work) =>
+  runExclusive: (database, name, task) =>
     database.transaction().execute(async (trx) => {
       // The lock ends with the transaction.
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
-      return work(trx);
+      return task(trx);
     }),
   selectCurrentTime: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
   // Not JSON, because a JSON escape can represent a character that PostgreSQL rejects.
@@ -58,7 +58,7 @@ const postgresDialect: StoreDialect = {
 
   async writeWords(trx, key, body) {
     await sql`
-      INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${findWholePieces(body)}, ${body})
+      INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${findIndexTokens(body)}, ${body})
       ON CONFLICT (key) DO UPDATE SET marks = excluded.marks, body = excluded.body`.execute(trx);
   },
 
@@ -69,9 +69,9 @@ const postgresDialect: StoreDialect = {
 };
 
 function toCondition(pieces: Term): RawBuilder<unknown> {
-  const wholePieces = pieces.filter(isWholePiece);
+  const wholePieces = pieces.filter(isIndexToken);
   const substringConditions = pieces
-    .filter((piece) => !isWholePiece(piece))
+    .filter((piece) => !isIndexToken(piece))
     .map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
   return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...substringConditions], sql` OR `)})`;
 }

@@ -74,14 +74,14 @@ export function createDownloadTaskStore(database: Database) {
       return Number(row?.count ?? 0);
     },
 
-    /** True for the one caller that should query the service now. */
-    async claim(id: string, now: number, everyMs: number): Promise<boolean> {
+    /** Returns true for the one caller that should query the service now. */
+    async claim(id: string, now: number, intervalMs: number): Promise<boolean> {
       return hasEffect(
         database
           .updateTable("downloadTasks")
           .set({ checkedAt: now })
           .where("id", "=", id)
-          .where("checkedAt", "<=", now - everyMs),
+          .where("checkedAt", "<=", now - intervalMs),
       );
     },
 

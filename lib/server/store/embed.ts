@@ -98,7 +98,7 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
 
 function toHost(row: Row<"embedHosts">): EmbedHost {
   const { refusedAt: at, refusal, keptBy: editorId } = row;
-  const old = toSealed(row.oldRingKeyId, row.oldCiphertext);
+  const oldSecret = toSealed(row.oldRingKeyId, row.oldCiphertext);
   return {
     id: row.id,
     name: row.name,
@@ -109,7 +109,7 @@ function toHost(row: Row<"embedHosts">): EmbedHost {
     guests: row.guests,
     jwksUrl: row.jwksUrl ?? null,
     sealed: toSealed(row.ringKeyId, row.ciphertext),
-    old: old && { sealed: old, until: row.oldUntil ?? 0 },
+    old: oldSecret && { sealed: oldSecret, until: row.oldUntil ?? 0 },
     keptBy: editorId === undefined ? undefined : { id: editorId, name: row.keptByName ?? "" },
     version: row.version,
     createdAt: row.createdAt,

@@ -1,4 +1,4 @@
-// Consoles that share a database: notifications between them, and work in progress.
+// Coordinates consoles that share a database: notifications between them, and work in progress.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ export type Peers = {
   notifyChange(connectionId: string): Promise<void>;
   /** Sends the first notification of a burst at once, and the others together. */
   publishData(change: DataChange): void;
-  /** Returns a function that ends the work, which the caller must call. */
+  /** Returns a function that ends the work. The caller must call it. */
   startWork(name: string): Promise<() => Promise<void>>;
   isInProgress(name: string): Promise<boolean>;
   close(): Promise<void>;
@@ -38,24 +38,24 @@ function createWorkCounter() {
       return counts.get(name) === 1;
     },
     remove(name: string): boolean {
-      const remaining = (counts.get(name) ?? 1) - 1;
-      if (remaining > 0) counts.set(name, remaining);
-      return remaining <= 0 && counts.delete(name);
+      const remainingCount = (counts.get(name) ?? 1) - 1;
+      if (remainingCount > 0) counts.set(name, remainingCount);
+      return remainingCount <= 0 && counts.delete(name);
     },
   };
 }
 
 export function createLocalPeers(): Peers {
-  const work = createWorkCounter();
+  const workCounter = createWorkCounter();
   return {
     start: () => Promise.resolve(),
     notifyChange: () => Promise.resolve(),
     publishData: () => undefined,
     startWork(name) {
-      work.add(name);
-      return Promise.resolve(() => Promise.resolve(void work.remove(name)));
+      workCounter.add(name);
+      return Promise.resolve(() => Promise.resolve(void workCounter.remove(name)));
     },
-    isInProgress: (name) => Promise.resolve(work.has(name)),
+    isInProgress: (name) => Promise.resolve(workCounter.has(name)),
     close: () => Promise.resolve(),
   };
 }
@@ -67,7 +67,7 @@ const LOCK_KEY = "hashtextextended('under way: ' || $1, 0)";
 
 export function createPostgresPeers(database: Database, url: string): Peers {
   const processId = randomUUID();
-  const work = createWorkCounter();
+  const workCounter = createWorkCounter();
   let listener: PeerListener | undefined;
   /** Recently sent notifications, and whether each must be sent again. */
   const recentNotifications = new Map<string, boolean>();
@@ -78,14 +78,14 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     url,
     channel: CHANNEL,
     onNotification(payload) {
-      const [from, kind, baseUrl, connectionId] = payload.split(" ");
-      if (from === processId) return;
+      const [senderId, kind, baseUrl, connectionId] = payload.split(" ");
+      if (senderId === processId) return;
       if (kind === "data") listener?.onData({ baseUrl: baseUrl || undefined, connectionId: connectionId || undefined });
       else listener?.onConnection(kind);
     },
     async onConnected() {
       lockedNames.clear();
-      for (const name of [...work.listNames()]) await lock(name);
+      for (const name of [...workCounter.listNames()]) await lock(name);
     },
     onMissed() {
       listener?.onConnection(undefined);
@@ -106,23 +106,24 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     }, NOTIFICATION_INTERVAL_MS).unref();
   }
 
-  function runInSequence<T>(work: () => Promise<T>): Promise<T> {
-    const result = lastTask.then(work);
-    lastTask = result.catch(() => undefined);
-    return result;
+  function runInSequence<T>(task: () => Promise<T>): Promise<T> {
+    const resultPromise = lastTask.then(task);
+    lastTask = resultPromise.catch(() => undefined);
+    return resultPromise;
   }
 
   /** Errors are ignored, because a new connection acquires the locks again. */
   const runOnListenConnection = (text: string, name: string) => listenConnection.query(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     runInSequence(async () => {
-      if (!work.has(name) || lockedNames.has(name)) return;
+      if (!workCounter.has(name) || lockedNames.has(name)) return;
       lockedNames.add(name);
       await runOnListenConnection(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
     runInSequence(async () => {
-      if (!work.has(name) && lockedNames.delete(name)) await runOnListenConnection(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
+      if (!workCounter.has(name) && lockedNames.delete(name))
+        await runOnListenConnection(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 
   return {
@@ -135,13 +136,13 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     },
     publishData: ({ baseUrl = "", connectionId = "" }) => publish(`data ${baseUrl} ${connectionId}`),
     async startWork(name) {
-      if (work.add(name)) await lock(name);
+      if (workCounter.add(name)) await lock(name);
       return async () => {
-        if (work.remove(name)) await unlock(name);
+        if (workCounter.remove(name)) await unlock(name);
       };
     },
     async isInProgress(name) {
-      if (work.has(name)) return true;
+      if (workCounter.has(name)) return true;
       const { rows } = await sql`
         SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock' AND granted
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

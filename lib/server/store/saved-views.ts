@@ -2,14 +2,14 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { isOwnOrTeam } from "./connections";
+import { buildOwnOrTeamFilter } from "./connections";
 import { type Database, hasEffect } from "./database";
 import { type Row } from "./tables";
 
 export type StoredView = Row<"savedViews">;
 
 export function createSavedViewStore(database: Database) {
-  const selectVisibleTo = (memberId: string) => database.selectFrom("savedViews").selectAll().where(isOwnOrTeam(memberId));
+  const selectVisibleTo = (memberId: string) => database.selectFrom("savedViews").selectAll().where(buildOwnOrTeamFilter(memberId));
 
   return {
     async listFor(memberId: string, screen: string): Promise<StoredView[]> {

@@ -72,10 +72,10 @@ export function createAttemptStore(database: Database) {
   return {
     /** Returns the milliseconds to wait, or 0 if the attempt may proceed. With `count`, consumes that many attempts or none. */
     async consume({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
-      const at = selectCurrentTime(now);
-      const addRefills = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
+      const currentTime = selectCurrentTime(now);
+      const addRefills = (attemptCount: number) => sql<number>`${currentTime} + ${Math.round(attemptCount * refillMs)}`;
       // A full bucket needs no row.
-      await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
+      await database.deleteFrom("attempts").where("fullAt", "<=", currentTime).execute();
       const insertResult = await database
         .insertInto("attempts")
         .values({ name: hashToken(name), fullAt: addRefills(count) })
@@ -83,13 +83,13 @@ export function createAttemptStore(database: Database) {
           conflict
             .column("name")
             .doUpdateSet({
-              fullAt: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
+              fullAt: sql<number>`CASE WHEN attempts.full_at > ${currentTime} THEN attempts.full_at ELSE ${currentTime} END + ${Math.round(count * refillMs)}`,
             })
             .where("attempts.fullAt", "<=", addRefills(burst - count)),
         )
         .executeTakeFirst();
       if (Number(insertResult.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
-      const remainingMs = sql<number>`full_at - ${at}`.as("left");
+      const remainingMs = sql<number>`full_at - ${currentTime}`.as("left");
       const row = await database.selectFrom("attempts").select(remainingMs).where("name", "=", hashToken(name)).executeTakeFirst();
       return Math.max(1, Math.ceil(Number(row?.left ?? 0) - (burst - 1) * refillMs));
     },

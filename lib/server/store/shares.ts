@@ -12,11 +12,11 @@ import { type Row } from "./tables";
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 const MAX_LISTED = 500;
 
-const fileRef = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
+const fileSchema = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
 const itemSchema = z.object({
   /** Location of the item at the service. Exactly one of these is set. */
   asset: z.string().optional(),
-  file: fileRef.optional(),
+  file: fileSchema.optional(),
   text: z.string().optional(),
   name: z.string(),
   kind: z.enum(mediaKinds).exclude(["json"]),
@@ -46,7 +46,7 @@ export function createShareStore(database: Database) {
       .where("members.disabled", "=", false)
       .where("revokedAt", "is", null)
       .where("expiresAt", ">", now);
-  const increment = async (id: string, column: "views" | "downloads") => {
+  const incrementCounter = async (id: string, column: "views" | "downloads") => {
     await database
       .updateTable("shares")
       .set((where) => ({ [column]: where(column, "+", 1) }))
@@ -99,8 +99,8 @@ export function createShareStore(database: Database) {
       await database.updateTable("shareItems").set({ pieces }).where("shareId", "=", shareId).where("number", "=", number).execute();
     },
 
-    recordView: (id: string) => increment(id, "views"),
-    recordDownload: (id: string) => increment(id, "downloads"),
+    recordView: (id: string) => incrementCounter(id, "views"),
+    recordDownload: (id: string) => incrementCounter(id, "downloads"),
 
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
+import { type ArchiveSelection, archiveSelectionSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type CopyResult, createLeftBehindMessage, isUnfinishedCopy } from "@/lib/shared/database/copy-tables";
 import { isMissingTable, toStartupError } from "@/lib/shared/database/postgres";
@@ -36,7 +36,7 @@ import { createShareStore } from "./shares";
 import { createWebhookStore } from "./webhooks";
 
 // Selections of assets to download as one archive, stored for an hour.
-type StoredArchive = { connectionId: string; choice: ArchiveChoice };
+type StoredArchive = { connectionId: string; choice: ArchiveSelection };
 
 const ARCHIVE_RETENTION_MS = 60 * 60_000;
 
@@ -57,7 +57,7 @@ function createArchiveStore(database: Database) {
         .where("id", "=", id)
         .where("memberId", "=", memberId)
         .executeTakeFirst();
-      return row && { connectionId: row.connectionId, choice: archiveChoiceSchema.parse(JSON.parse(row.choice)) };
+      return row && { connectionId: row.connectionId, choice: archiveSelectionSchema.parse(JSON.parse(row.choice)) };
     },
   };
 }
@@ -65,7 +65,7 @@ function createArchiveStore(database: Database) {
 export type Store = ReturnType<typeof createStore>;
 
 const DATABASE_FILE = "console.sqlite";
-/** Marks an unfinished restore of the data folder, with which a console does not start. */
+/** Marks an unfinished restore of the data folder. A console does not start while this file exists. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
 export function hasStore(dataDir: string): boolean {
@@ -215,38 +215,38 @@ function createStore({ database, peers, migrate: migrateDatabase }: OpenedDataba
 export type SealedRow = { recordId: string; sealed: Sealed; reseal(after: Sealed): Promise<boolean> };
 export type ListSealed = () => Promise<SealedRow[]>;
 
-type Column = { table: string; ring: string; text: string; isOfConnection?: boolean };
+type SecretColumn = { table: string; ringKeyColumn: string; ciphertextColumn: string; hasConnection?: boolean };
 type StoredSecret = Sealed & { id: string; connectionId?: string };
 
 function createSealedColumns(database: Database) {
-  const listColumn = async ({ table, ring, text, isOfConnection }: Column): Promise<SealedRow[]> => {
-    const [from, ringColumn, textColumn] = [sql.table(table), sql.ref(ring), sql.ref(text)];
-    const owner = isOfConnection ? sql`connection_id` : sql`NULL`;
+  const listColumn = async ({ table, ringKeyColumn, ciphertextColumn, hasConnection }: SecretColumn): Promise<SealedRow[]> => {
+    const [tableRef, ringKeyRef, ciphertextRef] = [sql.table(table), sql.ref(ringKeyColumn), sql.ref(ciphertextColumn)];
+    const connectionColumn = hasConnection ? sql`connection_id` : sql`NULL`;
     const query = sql<StoredSecret>`
-      SELECT id, ${owner} AS connection_id, ${ringColumn} AS ring_key_id, ${textColumn} AS ciphertext
-      FROM ${from} WHERE ${textColumn} IS NOT NULL ORDER BY id`;
+      SELECT id, ${connectionColumn} AS connection_id, ${ringKeyRef} AS ring_key_id, ${ciphertextRef} AS ciphertext
+      FROM ${tableRef} WHERE ${ciphertextRef} IS NOT NULL ORDER BY id`;
     return (await query.execute(database)).rows.map(({ id, connectionId, ringKeyId, ciphertext }) => ({
       recordId: toSecretRecordId(table, ...(connectionId === undefined ? [] : [connectionId]), id),
       sealed: { ringKeyId, ciphertext },
       async reseal(after) {
         const update = sql`
-          UPDATE ${from} SET ${ringColumn} = ${after.ringKeyId}, ${textColumn} = ${after.ciphertext}
-          WHERE id = ${id} AND ${textColumn} = ${ciphertext}`;
+          UPDATE ${tableRef} SET ${ringKeyRef} = ${after.ringKeyId}, ${ciphertextRef} = ${after.ciphertext}
+          WHERE id = ${id} AND ${ciphertextRef} = ${ciphertext}`;
         return (await update.execute(database)).numAffectedRows === 1n;
       },
     }));
   };
-  const list =
-    (...columns: Column[]): ListSealed =>
+  const listColumns =
+    (...columns: SecretColumn[]): ListSealed =>
     async () =>
       (await Promise.all(columns.map(listColumn))).flat();
   return {
-    apiKeys: list({ table: "api_keys", ring: "ring_key_id", text: "ciphertext", isOfConnection: true }),
-    downloads: list({ table: "download_tasks", ring: "ring_key_id", text: "sealed_request" }),
-    embedHosts: list(
-      { table: "embed_hosts", ring: "ring_key_id", text: "ciphertext" },
-      { table: "embed_hosts", ring: "old_ring_key_id", text: "old_ciphertext" },
+    apiKeys: listColumns({ table: "api_keys", ringKeyColumn: "ring_key_id", ciphertextColumn: "ciphertext", hasConnection: true }),
+    downloads: listColumns({ table: "download_tasks", ringKeyColumn: "ring_key_id", ciphertextColumn: "sealed_request" }),
+    embedHosts: listColumns(
+      { table: "embed_hosts", ringKeyColumn: "ring_key_id", ciphertextColumn: "ciphertext" },
+      { table: "embed_hosts", ringKeyColumn: "old_ring_key_id", ciphertextColumn: "old_ciphertext" },
     ),
-    webhooks: list({ table: "webhooks", ring: "ring_key_id", text: "ciphertext" }),
+    webhooks: listColumns({ table: "webhooks", ringKeyColumn: "ring_key_id", ciphertextColumn: "ciphertext" }),
   };
 }

@@ -45,11 +45,11 @@ export function createWebhookStore(database: Database) {
   }
 
   /** Fails expired deliveries of disabled webhooks. */
-  async function failExpiredPaused(now: number): Promise<void> {
-    const failExpired = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
+  async function failExpiredDeliveries(now: number): Promise<void> {
+    const update = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
     // A delivery that is being sent has a lease in the future.
-    const unclaimed = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", selectCurrentTime(now));
-    await unclaimed.where("webhookId", "not in", enabledIds).execute();
+    const dueUpdate = update.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", selectCurrentTime(now));
+    await dueUpdate.where("webhookId", "not in", enabledIds).execute();
   }
 
   async function addDeliveries(trx: Database, deliveries: readonly NewDelivery[], now: number, leaseMs = 0): Promise<Delivery[]> {
@@ -71,7 +71,7 @@ export function createWebhookStore(database: Database) {
 
   return {
     async create(webhook: Webhook): Promise<void> {
-      await removeUnwatched();
+      await removeUnusedWatches();
       await database.insertInto("webhooks").values(toRow(webhook)).execute();
     },
 
@@ -87,30 +87,30 @@ export function createWebhookStore(database: Database) {
     /** `before` is the webhook as it was read. Fails if it has changed since. */
     async change(before: Webhook, after: Webhook, now: number): Promise<boolean> {
       // Events from before it was enabled are not sent.
-      await removeUnwatched();
-      await failExpiredPaused(now);
+      await removeUnusedWatches();
+      await failExpiredDeliveries(now);
       const { id: _id, connectionId: _connectionId, createdAt: _createdAt, ...columns } = toRow(after);
       const update = database.updateTable("webhooks").set({ ...columns, oldUntil: columns.oldUntil ?? null });
       const isChanged = await hasEffect(update.where("id", "=", before.id).where("ciphertext", "=", before.sealed.ciphertext));
-      await removeUnwatched();
+      await removeUnusedWatches();
       return isChanged;
     },
 
     async remove(id: string): Promise<boolean> {
       const isRemoved = await hasEffect(database.deleteFrom("webhooks").where("id", "=", id));
-      await removeUnwatched();
+      await removeUnusedWatches();
       return isRemoved;
     },
 
-    /** The newest delivery of each webhook. */
+    /** Returns the newest delivery of each webhook. */
     async listLastDeliveries(): Promise<Map<string, { state: Delivery["state"]; at: number }>> {
-      const newest = database
+      const newestTimes = database
         .selectFrom("webhookDeliveries")
         .select(["webhookId", (max) => max.fn.max("createdAt").as("at")])
         .groupBy("webhookId");
       const rows = await database
         .selectFrom("webhookDeliveries as delivery")
-        .innerJoin(newest.as("newest"), (join) =>
+        .innerJoin(newestTimes.as("newest"), (join) =>
           join.onRef("newest.webhookId", "=", "delivery.webhookId").onRef("newest.at", "=", "delivery.createdAt"),
         )
         .select(["delivery.webhookId", "delivery.state", "delivery.createdAt as at"])
@@ -118,36 +118,36 @@ export function createWebhookStore(database: Database) {
       return new Map(rows.map(({ webhookId, state, at }) => [webhookId, { state, at }]));
     },
 
-    /** Newest first. */
+    /** Lists deliveries, newest first. */
     listDeliveries(webhookId: string, limit: number): Promise<Delivery[]> {
       const deliveryQuery = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
       return deliveryQuery.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
     },
 
     /** Adds a delivery that this process sends at once. */
-    async addClaimed(delivery: NewDelivery, now: number): Promise<Delivery | undefined> {
+    async addClaimedDelivery(delivery: NewDelivery, now: number): Promise<Delivery | undefined> {
       return (await database.transaction().execute((trx) => addDeliveries(trx, [delivery], now, SEND_LEASE_MS)))[0];
     },
 
-    /** Claims the next due delivery for this process, except those of the webhooks in `except`. */
-    async claimDue(now: number, except: readonly string[]): Promise<Delivery | undefined> {
-      const isDue = (alias: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${alias}`;
-      const next = database
+    /** Claims the next due delivery for this process, except those of the excluded webhooks. */
+    async claimDue(now: number, excludedWebhookIds: readonly string[]): Promise<Delivery | undefined> {
+      const buildDueCondition = (time: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${time}`;
+      const nextIdQuery = database
         .selectFrom("webhookDeliveries")
         .select("id")
         .where("state", "=", "pending")
-        .where(isDue(selectCurrentTime(now)))
+        .where(buildDueCondition(selectCurrentTime(now)))
         .where("webhookId", "in", enabledIds)
-        .$if(except.length > 0, (query) => query.where("webhookId", "not in", [...except]))
+        .$if(excludedWebhookIds.length > 0, (query) => query.where("webhookId", "not in", [...excludedWebhookIds]))
         .orderBy("nextAt")
         .limit(1);
       return (
         database
           .updateTable("webhookDeliveries")
           .set({ nextAt: addMilliseconds(now, SEND_LEASE_MS) })
-          .where("id", "=", next)
+          .where("id", "=", nextIdQuery)
           // Another process may have claimed it in between.
-          .where(isDue(selectCurrentTime(now)))
+          .where(buildDueCondition(selectCurrentTime(now)))
           .returningAll()
           .executeTakeFirst()
       );
@@ -155,17 +155,17 @@ export function createWebhookStore(database: Database) {
 
     /** Claims this delivery for one attempt, in any state. `scheduledAt` is when it was due before. */
     async claim(webhookId: string, id: string, now: number): Promise<{ delivery: Delivery; scheduledAt: number | undefined } | undefined> {
-      const scheduled = database.selectFrom("webhookDeliveries").select("nextAt").where("id", "=", id).where("webhookId", "=", webhookId);
-      const scheduledRow = await scheduled.executeTakeFirst();
+      const dueQuery = database.selectFrom("webhookDeliveries").select("nextAt").where("id", "=", id).where("webhookId", "=", webhookId);
+      const dueRow = await dueQuery.executeTakeFirst();
       const update = database
         .updateTable("webhookDeliveries")
         .set({ nextAt: addMilliseconds(now, SEND_LEASE_MS) })
         .where("id", "=", id);
-      const delivery = scheduledRow && (await update.returningAll().executeTakeFirst());
-      return delivery && { delivery, scheduledAt: scheduledRow.nextAt };
+      const delivery = dueRow && (await update.returningAll().executeTakeFirst());
+      return delivery && { delivery, scheduledAt: dueRow.nextAt };
     },
 
-    /** Undefined if another process has claimed it after the lease ended. */
+    /** Returns undefined if another process has claimed it after the lease ended. */
     async finish({ id, nextAt }: Delivery, { retryMs, retryAt, ...attempt }: Attempt, now: number): Promise<Delivery | undefined> {
       return database
         .updateTable("webhookDeliveries")
@@ -192,13 +192,13 @@ export function createWebhookStore(database: Database) {
         .execute();
     },
 
-    /** Enabled webhooks by connection. */
+    /** Returns the enabled webhooks by connection. */
     async listEnabledByConnection(): Promise<Map<string, Webhook[]>> {
       const rows = await database.selectFrom("webhooks").selectAll().where("isEnabled", "=", true).execute();
-      const byConnection = new Map<string, Webhook[]>();
+      const webhooksByConnection = new Map<string, Webhook[]>();
       for (const webhook of rows.map(toWebhook))
-        byConnection.set(webhook.connectionId, [...(byConnection.get(webhook.connectionId) ?? []), webhook]);
-      return byConnection;
+        webhooksByConnection.set(webhook.connectionId, [...(webhooksByConnection.get(webhook.connectionId) ?? []), webhook]);
+      return webhooksByConnection;
     },
 
     /** Acquires or renews the lease of a connection's watch. Undefined while another process has it. A new watch has an empty state. */
@@ -230,17 +230,18 @@ export function createWebhookStore(database: Database) {
       await database.transaction().execute(async (trx) => {
         const update = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
         if (!(await hasEffect(update.where("holder", "=", holder))) || deliveries.length === 0) return;
-        const active = new Set((await trx.selectFrom("webhooks").select("id").where("isEnabled", "=", true).execute()).map(({ id }) => id));
+        const enabledRows = await trx.selectFrom("webhooks").select("id").where("isEnabled", "=", true).execute();
+        const activeIds = new Set(enabledRows.map(({ id }) => id));
         await addDeliveries(
           trx,
-          deliveries.filter(({ webhookId }) => active.has(webhookId)),
+          deliveries.filter(({ webhookId }) => activeIds.has(webhookId)),
           now,
         );
       });
     },
 
     async prune(now: number): Promise<void> {
-      await failExpiredPaused(now);
+      await failExpiredDeliveries(now);
       await deleteBefore(database, "webhookDeliveries", "createdAt", now - RETENTION_MS);
     },
 
@@ -250,16 +251,16 @@ export function createWebhookStore(database: Database) {
   };
 
   /** Deletes the watches of connections without enabled webhooks, so that later webhooks start with an empty state. */
-  async function removeUnwatched(): Promise<void> {
+  async function removeUnusedWatches(): Promise<void> {
     const watchedIds = database.selectFrom("webhooks").select("connectionId").where("isEnabled", "=", true);
     await database.deleteFrom("webhookWatches").where("connectionId", "not in", watchedIds).execute();
   }
 }
 
-function toRow({ events, sealed, ...rest }: Webhook): Row<"webhooks"> {
-  return { ...rest, events: writeExactJson(events), ...sealed };
+function toRow({ events, sealed, ...columns }: Webhook): Row<"webhooks"> {
+  return { ...columns, events: writeExactJson(events), ...sealed };
 }
 
-function toWebhook({ events, ringKeyId, ciphertext, ...rest }: Row<"webhooks">): Webhook {
-  return { ...rest, events: eventsSchema.parse(parseJson(events)), sealed: { ringKeyId, ciphertext } };
+function toWebhook({ events, ringKeyId, ciphertext, ...columns }: Row<"webhooks">): Webhook {
+  return { ...columns, events: eventsSchema.parse(parseJson(events)), sealed: { ringKeyId, ciphertext } };
 }

@@ -18,7 +18,7 @@ import { type DownloadUpdate, type StoredDownload } from "../store/download-task
 import { openRequest } from "./sealed-request";
 
 function toDownloadTask(row: StoredDownload): DownloadTask {
-  const state: DownloadState = downloadStates.find((state) => state === row.state) ?? "working";
+  const state: DownloadState = downloadStates.find((value) => value === row.state) ?? "working";
   return {
     id: row.id,
     source: row.source,
@@ -39,7 +39,7 @@ function toDownloadTask(row: StoredDownload): DownloadTask {
 }
 
 const MAX_REASON_LENGTH = 500;
-const statesByWord: Readonly<Record<string, DownloadState>> = {
+const statesByStatus: Readonly<Record<string, DownloadState>> = {
   completed: "completed",
   success: "completed",
   failed: "failed",
@@ -50,13 +50,13 @@ const statesByWord: Readonly<Record<string, DownloadState>> = {
 
 function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadUpdate {
   const result = asObject(task.result);
-  const reportedState = getOwn(statesByWord, task.status.toLowerCase()) ?? "working";
+  const reportedState = getOwn(statesByStatus, task.status.toLowerCase()) ?? "working";
   // A task may succeed although the file failed.
   const state: DownloadState = reportedState === "completed" && result?.success === false ? "failed" : reportedState;
   const reason = asText(task.error_message) ?? asText(result?.error);
   const doneBytes = toCount(task.bytes_downloaded) ?? toCount(result?.bytes_downloaded);
   const totalBytes = toCount(task.bytes_total);
-  const share = toProgress(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
+  const progress = toProgress(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
   return {
     state,
     word: task.status.slice(0, 100),
@@ -64,7 +64,7 @@ function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): Downl
     ...(doneBytes !== undefined && { bytesDone: doneBytes }),
     ...(totalBytes !== undefined && { bytesTotal: totalBytes }),
     // Without a total, a progress of 0 is meaningless.
-    share: share === undefined || (share === 0 && totalBytes === undefined) ? null : share,
+    share: progress === undefined || (progress === 0 && totalBytes === undefined) ? null : progress,
     assetId: asText(result?.asset_id) ?? null,
     ...(asText(result?.filename) !== undefined && { fileName: asText(result?.filename)?.slice(0, 500) }),
     endedAt: state === "working" ? null : now,
@@ -82,8 +82,8 @@ function toCount(value: unknown): number | undefined {
 }
 
 function toProgress(value: unknown): number | undefined {
-  const share = asNumber(value);
-  return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
+  const progress = asNumber(value);
+  return progress !== undefined && progress >= 0 && progress <= 1 ? progress : undefined;
 }
 
 const REFRESH_BATCH_SIZE = 10;
@@ -94,9 +94,9 @@ const FAILED_CHECK_PERIOD_MS = 2 * 60_000;
 export async function listDownloads(context: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
   const { composition, request } = context;
   const searchParams = getSearchParams(request);
-  const connection = await findConnection(context, getConnectionParam(request));
-  if (!connection.ok) return connection;
-  const { id } = connection.value;
+  const connectionResult = await findConnection(context, getConnectionParam(request));
+  if (!connectionResult.ok) return connectionResult;
+  const { id } = connectionResult.value;
   const { downloadTasks } = composition.store;
   const isCountOnly = searchParams.get("count") === "true";
   if (isCountOnly) return ok({ tasks: [], underWay: await downloadTasks.countActive(id) });
@@ -121,10 +121,10 @@ async function refreshDownloads(
   connectionId: string,
   rows: readonly StoredDownload[],
 ): Promise<Failure | undefined> {
-  const access = await openConnection(context, connectionId);
-  if (!access.ok) return access.failure;
-  const oldest = [...rows].sort((row, other) => row.checkedAt - other.checkedAt).slice(0, REFRESH_BATCH_SIZE);
-  const failures = await Promise.all(oldest.map((row) => refreshDownload(context, access.value, row)));
+  const accessResult = await openConnection(context, connectionId);
+  if (!accessResult.ok) return accessResult.failure;
+  const oldestRows = [...rows].sort((a, b) => a.checkedAt - b.checkedAt).slice(0, REFRESH_BATCH_SIZE);
+  const failures = await Promise.all(oldestRows.map((row) => refreshDownload(context, accessResult.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
 
@@ -151,9 +151,9 @@ async function refreshDownload({ composition, request }: AuthedContext, access: 
 const CANNOT_CANCEL = -1;
 
 export async function cancelDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const task = await findDownload(context);
-  if (!task.ok) return task;
-  const { row, access } = task.value;
+  const downloadResult = await findDownload(context);
+  if (!downloadResult.ok) return downloadResult;
+  const { row, access } = downloadResult.value;
   const { downloadTasks } = context.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
@@ -165,9 +165,9 @@ export async function cancelDownload(context: AuthedContext): Promise<Result<Dow
 }
 
 export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const task = await findDownload(context);
-  if (!task.ok) return task;
-  const { row, access } = task.value;
+  const downloadResult = await findDownload(context);
+  if (!downloadResult.ok) return downloadResult;
+  const { row, access } = downloadResult.value;
   if (!toDownloadTask(row).canRetry) return failed(createFailure("CONFLICT", "The download has not failed."));
   const body = openRequest(context.composition.keyRing, row);
   if (!body) return failed(createFailure("CONFLICT", "The address of this download can no longer be read. Enter it again."));
@@ -209,13 +209,13 @@ export async function removeDownload(context: AuthedContext): Promise<Result<und
 
 async function findDownload(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
   const row = await context.composition.store.downloadTasks.get(getIdParam(context));
-  const notFound = failed(createFailure("NOT_FOUND", "There is no such download."));
-  if (!row) return notFound;
-  const access = await openConnection(context, row.connectionId);
-  if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
-  const targets = redactForBrowser([toDownloadTarget(row.source, row.fileName)], access.value);
+  const notFoundResult = failed(createFailure("NOT_FOUND", "There is no such download."));
+  if (!row) return notFoundResult;
+  const accessResult = await openConnection(context, row.connectionId);
+  if (!accessResult.ok) return accessResult.failure.code === "NOT_FOUND" ? notFoundResult : accessResult;
+  const targets = redactForBrowser([toDownloadTarget(row.source, row.fileName)], accessResult.value);
   context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(targets, undefined) });
-  return ok({ row, access: access.value });
+  return ok({ row, access: accessResult.value });
 }
 
 async function reloadDownload(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {

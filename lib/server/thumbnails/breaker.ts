@@ -6,34 +6,34 @@ import "server-only";
 type Outcome = "responded" | "timedOut" | "cancelled";
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** As many as one tab requests at once. */
+/** The number of images that one tab requests at once. */
 const MAX_TIMEOUTS = 4;
 const OPEN_MS = 5_000;
 const PROBE_RETRY_MS = 2_000;
 
 export function createBreaker(now: () => number) {
-  const timeoutsByConnection = new Map<string, { timeouts: number; untilMs: number; isProbed: boolean }>();
+  const statesByConnection = new Map<string, { timeouts: number; openUntilMs: number; isProbed: boolean }>();
   return {
     /** Returns 0 if a request may be sent. The caller must then call `record`. Otherwise returns the time to wait. */
     acquireMs(id: string): number {
-      const state = timeoutsByConnection.get(id);
+      const state = statesByConnection.get(id);
       if (!state || state.timeouts < MAX_TIMEOUTS) return 0;
-      const waitMs = state.untilMs - now();
+      const waitMs = state.openUntilMs - now();
       if (waitMs > 0) return waitMs;
       if (state.isProbed) return PROBE_RETRY_MS;
       state.isProbed = true;
       return 0;
     },
     record(id: string, outcome: Outcome): void {
-      if (outcome === "responded") return void timeoutsByConnection.delete(id);
-      const state = timeoutsByConnection.get(id) ?? { timeouts: 0, untilMs: 0, isProbed: false };
+      if (outcome === "responded") return void statesByConnection.delete(id);
+      const state = statesByConnection.get(id) ?? { timeouts: 0, openUntilMs: 0, isProbed: false };
       state.isProbed = false;
       if (outcome === "cancelled") return;
-      timeoutsByConnection.set(id, { ...state, timeouts: state.timeouts + 1, untilMs: now() + OPEN_MS });
+      statesByConnection.set(id, { ...state, timeouts: state.timeouts + 1, openUntilMs: now() + OPEN_MS });
     },
     probeNow(id: string): void {
-      const state = timeoutsByConnection.get(id);
-      if (state) state.untilMs = 0;
+      const state = statesByConnection.get(id);
+      if (state) state.openUntilMs = 0;
     },
   };
 }

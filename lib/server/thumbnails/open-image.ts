@@ -37,7 +37,7 @@ export const notAnImage: Failure = { ...previewNotFound, message: "This content 
 const MAX_READ_MS = 15_000;
 const UNRESPONSIVE_MS = 3_000;
 
-export type ServiceWait = {
+export type ServiceTimeouts = {
   /** Runs one exchange within the limits. Responses with Retry-After are returned, because the service did respond. */
   exchange<T>(
     exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>,
@@ -51,7 +51,10 @@ export type ServiceWait = {
 /** `isForeign`: another host responds, so its delay does not count as the service's. */
 type Origin = { isForeign: boolean };
 
-export function createServiceWait({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): ServiceWait {
+export function createServiceTimeouts(
+  { connection: { baseUrl }, upstreamOptions: { limits } }: Access,
+  signal: AbortSignal,
+): ServiceTimeouts {
   const maxMs = Math.min(MAX_READ_MS, limits?.readMs ?? MAX_READ_MS);
   // The embedded service sends no bytes before an image is complete.
   const unresponsiveMs = isEmbedded(baseUrl) ? maxMs : Math.min(UNRESPONSIVE_MS, maxMs);
@@ -80,13 +83,13 @@ export function createServiceWait({ connection: { baseUrl }, upstreamOptions: { 
 type FileSubject = { filename: string; subfolder: string; type: string };
 export type ThumbnailSubject = { asset: string } | FileSubject;
 
-type OpenOptions = { subject: ThumbnailSubject; edge: number; isImmutable: boolean; signal: AbortSignal; wait: ServiceWait };
+type OpenOptions = { subject: ThumbnailSubject; edge: number; isImmutable: boolean; signal: AbortSignal; wait: ServiceTimeouts };
 type OpenedImage = { response: Result<Response, Failure>; source?: PreviewSource | undefined };
 
-/** No service resizes beyond this size. For larger edges the file itself is requested. */
+/** No service resizes beyond this size. For larger sizes, the original file is requested. */
 const MAX_RESIZE_EDGE_PX = 1024;
-/** The service can't resize such a large image, but may still deliver it. */
-const cannotResizeStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** The service couldn't resize the image, but may still deliver the original. */
+const resizeFailureStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** The signed URL may have expired or the image may have moved, so the asset is read again for its new URL. */
 const staleUrlStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
@@ -99,12 +102,12 @@ export async function openSubjectImage(access: Access, openOptions: OpenOptions)
     const imageResult = await openImage(access, cachedAsset, openOptions);
     if (imageResult.ok || !staleUrlStatuses.has(imageResult.failure.status)) return { response: imageResult, source: cachedAsset };
   }
-  const asset = await openOptions.wait.exchange((limits) =>
+  const assetResult = await openOptions.wait.exchange((limits) =>
     access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal, limits }),
   );
-  if (!asset.ok) return { response: asset, source: cachedAsset };
-  if (!hasImage(asset.value)) return { response: failed(previewNotReady), source: cachedAsset };
-  return { response: await openImage(access, asset.value, openOptions), source: asset.value };
+  if (!assetResult.ok) return { response: assetResult, source: cachedAsset };
+  if (!hasImage(assetResult.value)) return { response: failed(previewNotReady), source: cachedAsset };
+  return { response: await openImage(access, assetResult.value, openOptions), source: assetResult.value };
 }
 
 function hasImage({ preview_url: previewUrl = "", mime_type: mimeType = "" }: PreviewSource): boolean {
@@ -128,7 +131,7 @@ async function openView(access: Access, file: FileSubject, { edge, wait, signal 
     wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
   if (edge <= MAX_RESIZE_EDGE_PX) {
     const result = await requestView({ ...file, res: edge });
-    if (result.ok || !cannotResizeStatuses.has(result.failure.status)) return result;
+    if (result.ok || !resizeFailureStatuses.has(result.failure.status)) return result;
   }
   return requestView(file);
 }

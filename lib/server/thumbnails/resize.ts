@@ -4,7 +4,7 @@ import "server-only";
 import { type Metadata } from "sharp";
 import { drawThumbnail, ImageTooLargeError, readImageHeader, withImage } from "@/lib/shared/decode-image";
 
-/** `whole` shows the whole image. `fill` is for boxes that crop, so that a very long image isn't reduced to a thin strip. */
+/** `whole` shows the full image. `fill` is for boxes that crop, so that a very long image isn't reduced to a thin strip. */
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
@@ -43,16 +43,16 @@ async function drawImage(
   { edge, fit = "whole", signal }: ResizeTarget,
 ): Promise<ResizedImage | undefined> {
   const { width, height } = header.autoOrient;
-  const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
-  const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;
-  if (longer <= edge && !isCropped && isThumbnail(bytes, header, edge)) return { thumbnail: bytes };
+  const [longEdge, shortEdge] = [Math.max(width, height), Math.min(width, height)];
+  const isCropped = fit === "fill" && longEdge > shortEdge * MAX_RATIO;
+  if (longEdge <= edge && !isCropped && isThumbnail(bytes, header, edge)) return { thumbnail: bytes };
   if (signal.aborted) return undefined;
   const box = isCropped ? getCropBox(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
   const thumbnail = await drawThumbnail(bytes, { ...box, withoutEnlargement: true }, "error");
-  const minShorterEdge = edge / MAX_RATIO;
+  const minShortEdge = edge / MAX_RATIO;
   return {
     thumbnail,
-    ...(isCropped && shorter < minShorterEdge && { largerEdge: Math.ceil((minShorterEdge * longer) / Math.max(1, shorter)) }),
+    ...(isCropped && shortEdge < minShortEdge && { largerEdge: Math.ceil((minShortEdge * longEdge) / Math.max(1, shortEdge)) }),
   };
 }
 
@@ -66,7 +66,7 @@ function isCompleteWebp(bytes: Uint8Array): boolean {
 }
 
 function getCropBox(width: number, height: number, edge: number) {
-  const shorter = Math.min(width, height, Math.round(edge / MAX_RATIO));
-  const longer = shorter * MAX_RATIO;
-  return { ...(width > height ? { width: longer, height: shorter } : { width: shorter, height: longer }), fit: "cover" as const };
+  const shortEdge = Math.min(width, height, Math.round(edge / MAX_RATIO));
+  const longEdge = shortEdge * MAX_RATIO;
+  return { ...(width > height ? { width: longEdge, height: shortEdge } : { width: shortEdge, height: longEdge }), fit: "cover" as const };
 }

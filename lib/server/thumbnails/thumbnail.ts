@@ -13,7 +13,7 @@ import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
 import {
-  createServiceWait,
+  createServiceTimeouts,
   createTooLargeFailure,
   getTooLargeHeaders,
   isFromService,
@@ -21,7 +21,7 @@ import {
   openSubjectImage,
   previewNotFound,
   previewNotReady,
-  type ServiceWait,
+  type ServiceTimeouts,
   type ThumbnailSubject,
   toFileSubject,
 } from "./open-image";
@@ -33,12 +33,12 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_CONCURRENT_PER_CONNECTION = 16;
 /** One per connection, so that a service that hangs does not delay other services' images. */
 const limiters = new Map<string, Limiter>();
-/** Bounds the memory of all connections together, because each task has a whole file in memory. */
+/** Bounds the memory of all connections together, because each task has a full file in memory. */
 const limitLargeFiles = createLimiter(12);
 /** Smaller files do not wait for other connections' large files, which may arrive slowly. */
-const SMALL_BYTES = 4 * 1024 ** 2;
+const MAX_SMALL_BYTES = 4 * 1024 ** 2;
 
-const unavailable = createFailure("SERVICE_UNAVAILABLE", "Images from this service are not loading right now.");
+const imagesUnavailable = createFailure("SERVICE_UNAVAILABLE", "Images from this service are not loading right now.");
 
 export function getThumbnail(
   access: Access,
@@ -71,8 +71,8 @@ async function createThumbnail(access: Access, breaker: Breaker, thumbnailReques
   if (thumbnailRequest.signal.aborted) return failed(createClientGoneFailure());
   const { id } = access.connection;
   const waitMs = breaker.acquireMs(id);
-  if (waitMs > 0) return failed({ ...unavailable, retryAfterMs: waitMs });
-  const wait = createServiceWait(access, thumbnailRequest.signal);
+  if (waitMs > 0) return failed({ ...imagesUnavailable, retryAfterMs: waitMs });
+  const wait = createServiceTimeouts(access, thumbnailRequest.signal);
   let outcome: Parameters<Breaker["record"]>[1] = "cancelled";
   try {
     const thumbnailResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
@@ -84,7 +84,7 @@ async function createThumbnail(access: Access, breaker: Breaker, thumbnailReques
   }
 }
 
-type DrawOptions = ThumbnailRequest & { wait: ServiceWait };
+type DrawOptions = ThumbnailRequest & { wait: ServiceTimeouts };
 type OpenedImage = Awaited<ReturnType<typeof openSubjectImage>>;
 
 async function drawSubjectOrFile(access: Access, options: DrawOptions): Promise<Result<Uint8Array, Failure>> {
@@ -114,11 +114,11 @@ function isDefiniteFailure(failure: Failure): boolean {
 async function drawImage(access: Access, options: DrawOptions, openedImage: OpenedImage): Promise<Result<Uint8Array, Failure>> {
   const result = await resizeImage(access, options, openedImage);
   if (!result.ok) return result;
-  const { thumbnail, largerEdge: requestedEdge } = result.value;
-  if (requestedEdge === undefined) return ok(thumbnail);
+  const { thumbnail, largerEdge } = result.value;
+  if (largerEdge === undefined) return ok(thumbnail);
   // The service has resized a very long image to a strip, so it is requested again in the required size.
-  const largerResult = await resizeImage(access, options, await openSubjectImage(access, { ...options, edge: requestedEdge }));
-  // Cancelled while fetching the larger image. The strip must not be cached in its place.
+  const largerResult = await resizeImage(access, options, await openSubjectImage(access, { ...options, edge: largerEdge }));
+  // If the larger image was cancelled, the strip must not be cached in its place.
   if (options.signal.aborted) return failed(createClientGoneFailure());
   return ok(largerResult.ok ? largerResult.value.thumbnail : thumbnail);
 }
@@ -133,11 +133,11 @@ async function resizeImage(access: Access, { wait, ...target }: DrawOptions, { r
     return failed(notAnImage);
   }
   const length = headers.get("content-length");
-  const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
-  const work = async () => {
+  const isSmall = Number(length ?? Infinity) <= MAX_SMALL_BYTES;
+  const readAndResize = async () => {
     const result = await wait.read(
       (signal, onChunk) =>
-        readBytes(body, isSmall ? SMALL_BYTES : MAX_BYTES, { signal, onChunk }).then(ok, (error: unknown) =>
+        readBytes(body, isSmall ? MAX_SMALL_BYTES : MAX_BYTES, { signal, onChunk }).then(ok, (error: unknown) =>
           failed(createUnreachableFailure(baseUrl, error)),
         ),
       { isForeign },
@@ -153,7 +153,7 @@ async function resizeImage(access: Access, { wait, ...target }: DrawOptions, { r
     const isComplete = length !== null || headers.has("transfer-encoding") || isEmbedded(baseUrl);
     return failed(isComplete ? notAnImage : previewNotFound);
   };
-  return isSmall ? work() : limitLargeFiles(work);
+  return isSmall ? readAndResize() : limitLargeFiles(readAndResize);
 }
 
 /** With `isImmutable`, the URL contains everything that the image depends on, so browsers may cache it. */
@@ -163,20 +163,20 @@ export async function createThumbnailResponse(
   thumbnailRequest: Parameters<typeof getThumbnail>[2],
   isImmutable: boolean,
 ): Promise<Result<Response, Failure>> {
-  const thumbnail = await getThumbnail(access, caches, thumbnailRequest);
+  const result = await getThumbnail(access, caches, thumbnailRequest);
   const getCacheControl = (seconds: number) => (isImmutable ? `private, max-age=${seconds}, immutable` : "private, no-cache");
-  const tooLarge = thumbnail.ok ? undefined : getTooLargeHeaders(thumbnail.failure);
-  if (!thumbnail.ok && (tooLarge || thumbnail.failure === notAnImage || thumbnail.failure === previewNotReady)) {
+  const tooLargeHeaders = result.ok ? undefined : getTooLargeHeaders(result.failure);
+  if (!result.ok && (tooLargeHeaders || result.failure === notAnImage || result.failure === previewNotReady)) {
     // One day, because a later version may support more formats.
-    const cacheControl = thumbnail.failure === previewNotReady ? "private, no-cache" : getCacheControl(86_400);
-    return ok(new Response(null, { status: 204, headers: { "cache-control": cacheControl, ...tooLarge } }));
+    const cacheControl = result.failure === previewNotReady ? "private, no-cache" : getCacheControl(86_400);
+    return ok(new Response(null, { status: 204, headers: { "cache-control": cacheControl, ...tooLargeHeaders } }));
   }
-  if (!thumbnail.ok) return failed(redactForBrowser(thumbnail.failure, access));
-  const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
+  if (!result.ok) return failed(redactForBrowser(result.failure, access));
+  const etag = `"${createHash("sha256").update(result.value).digest("base64url").slice(0, 27)}"`;
   const headers = { etag, "cache-control": getCacheControl(31_536_000), "content-type": "image/webp" };
   if (matchesEtag(thumbnailRequest.client.headers.get("if-none-match") ?? "", etag))
     return ok(new Response(null, { status: 304, headers }));
-  return ok(new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }));
+  return ok(new Response(Buffer.from(result.value), { headers: { ...headers, "content-length": String(result.value.byteLength) } }));
 }
 
 /** A proxy that compresses responses makes the ETag weak. */

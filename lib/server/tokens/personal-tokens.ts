@@ -23,8 +23,8 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(isSelectableOperation))
     return failed(createFieldFailure("operations", "contains an unknown operation"));
-  const usableIds = new Set((await listUsableConnections(context)).map(({ id }) => id));
-  if (![connection, ...(connections ?? [])].every((id) => usableIds.has(id)))
+  const usableConnectionIds = new Set((await listUsableConnections(context)).map(({ id }) => id));
+  if (![connection, ...(connections ?? [])].every((id) => usableConnectionIds.has(id)))
     return failed(createFieldFailure("connections", "contains a connection that you can't use"));
   if (connections && !connections.includes(connection))
     return failed(createFieldFailure("connection", "is not one of the chosen connections"));
@@ -82,8 +82,8 @@ async function toTokenViews(context: Context, tokens: readonly Token[]): Promise
   const { store, now } = context.composition;
   const [members, connections] = await Promise.all([store.members.list(), listUsableConnections(context)]);
   const memberNames = new Map(members.map(({ id, name }) => [id, name]));
-  const names = new Map(connections.map(({ id, name }) => [id, name]));
-  const toNamedConnection = (id: string) => ({ id, name: names.get(id) });
+  const connectionNames = new Map(connections.map(({ id, name }) => [id, name]));
+  const toNamedConnection = (id: string) => ({ id, name: connectionNames.get(id) });
   return tokens.map((token) => ({
     id: token.id,
     name: token.name,

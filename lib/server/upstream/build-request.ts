@@ -17,18 +17,18 @@ export type CallInput = {
   signal?: AbortSignal;
   /** Overrides the client's limits: the time of one exchange, and the number of attempts if the service requests a wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** What waits for this read: a page that is loading (`page`), which soon continues without it, or an open page (`poll`). */
+  /** What waits for this read: a loading page (`page`), which soon continues without it, or polling by an open page (`poll`). */
   waiter?: "page" | "poll";
 };
 
-/** Only paths of files may contain slashes. */
+/** Only file paths may contain slashes. */
 export function isAddressable({ path }: Operation, { params = {} }: CallInput): boolean {
-  const isPath = path.startsWith("/api/userdata/");
-  return Object.values(params).every((value) => (isPath ? value.split("/").every(isPathSegment) : isAddressableId(value)));
+  const isFilePath = path.startsWith("/api/userdata/");
+  return Object.values(params).every((value) => (isFilePath ? value.split("/").every(isPathSegment) : isAddressableId(value)));
 }
 
-function isPathSegment(part: string): boolean {
-  return part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\\]/u.test(part);
+function isPathSegment(segment: string): boolean {
+  return segment !== "" && segment !== "." && segment !== ".." && !/[\p{Cc}\\]/u.test(segment);
 }
 
 export function buildUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
@@ -41,7 +41,7 @@ export function buildUrl(baseUrl: string, operation: Operation, input: CallInput
   return url;
 }
 
-/** The console's path for downloading the response of a read unparsed. Undefined for a change, which must not be sent twice. */
+/** Returns the console path that downloads a read's raw response. Undefined for writes, which must not be sent twice. */
 export function buildRawPath(operation: Operation, input: CallInput, connectionId: string | undefined): string | undefined {
   if (operation.method !== "GET") return undefined;
   const { pathname, searchParams } = buildUrl("http://console.invalid", { ...operation, fixedQuery: undefined }, input);

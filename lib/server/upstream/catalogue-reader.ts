@@ -34,23 +34,23 @@ export function createCatalogueReader({ responseReader, cache, connectionId }: C
     const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => contentHash.update(chunk) });
     if (!bytes) throw new ResponseTooLargeError();
     const name = ["catalogue", connectionId, contentHash.digest("hex")];
-    const cached = await cache.get({ name, caller: { signal } }, async (workSignal) => {
+    const cachedResult = await cache.get({ name, caller: { signal } }, async (workSignal) => {
       const result = await responseReader.readJson(bytes, { ...options, isMasked: true, isCatalogue: true }, workSignal);
       return result.ok ? ok(result.json) : failed(result.reason);
     });
-    if (!cached.ok) return { ok: false, reason: cached.failure };
-    const end = cached.value.indexOf(NEWLINE);
-    const toText = (part: Uint8Array) => new TextDecoder().decode(part);
-    const json = cached.value.subarray(end + 1);
+    if (!cachedResult.ok) return { ok: false, reason: cachedResult.failure };
+    const indexEnd = cachedResult.value.indexOf(NEWLINE);
+    const decodeText = (part: Uint8Array) => new TextDecoder().decode(part);
+    const json = cachedResult.value.subarray(indexEnd + 1);
     return {
       ok: true,
       value: {
-        classes: parseExactJson<ClassIndex>(toText(cached.value.subarray(0, end))),
+        classes: parseExactJson<ClassIndex>(decodeText(cachedResult.value.subarray(0, indexEnd))),
         json,
         async pick(names) {
           const pickOptions = { ...options, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
-          const pickedJson = await responseReader.readJson(new Uint8Array(json), pickOptions, signal, names);
-          return pickedJson.ok ? parseExactJson<ObjectInfo>(toText(pickedJson.json)) : undefined;
+          const pickedResult = await responseReader.readJson(new Uint8Array(json), pickOptions, signal, names);
+          return pickedResult.ok ? parseExactJson<ObjectInfo>(decodeText(pickedResult.json)) : undefined;
         },
       },
     };

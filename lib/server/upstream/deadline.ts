@@ -21,7 +21,7 @@ export function createDeadline(limitMs: number, callerSignal?: AbortSignal | nul
       clearTimeout(timer);
       timer = setTimeout(expire, Math.min(limitMs, endMs - performance.now()));
     },
-    /** The caller's signal can still abort a body that is being read. */
+    /** Stops the timer. The caller's signal can still abort a body that is being read. */
     clear(): void {
       clearTimeout(timer);
       timer = undefined;
@@ -34,7 +34,7 @@ export function createDeadline(limitMs: number, callerSignal?: AbortSignal | nul
 
 export type ResponseTracker = {
   recordResponse(service: string): void;
-  /** Returns a function that ends the read, which the caller must call. */
+  /** Returns a function that ends the read. The caller must call it. */
   startRead(service: string, unresponsiveMs: number, abort: AbortRead): () => void;
 };
 /** `quietMs` is how long the service was unresponsive. `answered`: another request got a response. */
@@ -59,25 +59,24 @@ export function createResponseTracker(now: () => number = () => performance.now(
       state.fullTimeoutRead = undefined;
       // A read that has just started may get the next response.
       if (wasUnresponsive)
-        for (const { startMs, abort: abortRead } of [...state.pendingReads])
-          if (startMs < state.lastReplyMs - SHORT_TIMEOUT_MS) abortRead("answered");
+        for (const { startMs, abort } of [...state.pendingReads]) if (startMs < state.lastReplyMs - SHORT_TIMEOUT_MS) abort("answered");
     },
     startRead(service, unresponsiveMs, abort) {
       const state = states.get(service) ?? { pendingReads: new Set<PendingRead>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
       const pendingRead: PendingRead = { startMs, abort };
-      const isShort = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_LONG_READS;
+      const hasShortTimeout = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_LONG_READS;
       let timer: NodeJS.Timeout | undefined;
-      const checkSilence = () => {
-        const fromMs = Math.max(startMs, state.lastReplyMs);
-        const remainingMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
-        if (remainingMs > 0) return void (timer = setTimeout(checkSilence, remainingMs));
-        state.unresponsiveSinceMs ??= fromMs;
+      const checkResponsiveness = () => {
+        const quietSinceMs = Math.max(startMs, state.lastReplyMs);
+        const remainingMs = quietSinceMs + (hasShortTimeout && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
+        if (remainingMs > 0) return void (timer = setTimeout(checkResponsiveness, remainingMs));
+        state.unresponsiveSinceMs ??= quietSinceMs;
         state.fullTimeoutRead ??= pendingRead;
         if (state.fullTimeoutRead !== pendingRead) abort({ quietMs: now() - state.unresponsiveSinceMs });
       };
-      checkSilence();
+      checkResponsiveness();
       state.pendingReads.add(pendingRead);
       return () => {
         clearTimeout(timer);

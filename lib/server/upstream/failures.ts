@@ -11,7 +11,7 @@ import { type UserdataFile } from "@/lib/contract/operations/files";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { type CallInput } from "./build-request";
 
-export function isAbsentStatus(operation: Operation, status: number): boolean {
+export function isMissingOperationStatus(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && canBeMissing(operation));
 }
 
@@ -53,9 +53,9 @@ export function findLookup(operation: Operation, { params = {}, json, signal, li
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const query = { dir: folder || ROOT_FOLDER, recurse: false, split: false, full_info: true };
-  // Some services list paths relative to the folder, some from the top.
-  const names = [file, file.slice(folder.length)];
-  const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
+  // Some services list paths relative to the folder, others relative to the root.
+  const paths = [file, file.slice(folder.length)];
+  const isFile = ({ path }: UserdataFile) => paths.includes(path.replace(/^\/+/, ""));
   const matches = (response: unknown) => operations.listUserdata.responses[200].schema.safeParse(response).data?.some(isFile) ?? false;
   return { operation: operations.listUserdata, input: { ...sharedInput, query }, uncertainItem: file, matches };
 }
@@ -122,7 +122,7 @@ export function createInvalidIdFailure(): Failure {
 /** Codes about the console itself. If a service sends one of them, it means something else. */
 const consoleCodes = new Set(["INTERNAL", "UNAUTHORIZED", "ROLE_TOO_LOW", "FOREIGN_ORIGIN", "NO_CONNECTION", "API_KEY_MISSING"]);
 
-/** Converts a service's refusal. Its 401 is about our key and must not look like the end of the member's session. */
+/** Converts a service's refusal. A 401 is about the connection's key, and must not look like the end of the member's session. */
 export function toRefusalFailure(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
   const failure = parseFailure(response, body, now);
   const { status } = response;
@@ -130,7 +130,7 @@ export function toRefusalFailure(response: Response, body: string, { operation, 
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   if (operation && isMissingService(operation, status)) return toUpstreamNotFound(failure);
-  if (operation && isAbsentStatus(operation, status)) return createNotImplementedFailure(operation, failure);
+  if (operation && isMissingOperationStatus(operation, status)) return createNotImplementedFailure(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: getCodeByStatus(failure) };
   // The input is in the body, so the query can't be wrong.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };

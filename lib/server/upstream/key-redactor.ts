@@ -17,11 +17,11 @@ export type KeyRedactor = {
 };
 
 /** Prefixes of many keys and package names. They reveal nothing. */
-const commonPrefix = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
+const commonPrefixPattern = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
 const MIN_PARTIAL_KEY_LENGTH = 8;
 const LONG_TEXT_LENGTH = 1024 * 1024;
 /** An escape of a character that needs none. Such escapes would hide the key from a search. */
-const needlessEscape = /\\(?:u00[2-7]|\/)/i;
+const needlessEscapePattern = /\\(?:u00[2-7]|\/)/i;
 
 const noopRedactor: KeyRedactor = {
   redact: (raw) => Promise.resolve(raw),
@@ -36,12 +36,12 @@ export function createKeyRedactor(apiKey: string | undefined): KeyRedactor {
   // Computed on first use, because most redactors are never used.
   let cachedSpellings: readonly string[] | undefined;
   const getSpellings = () => (cachedSpellings ??= listKeySpellings(apiKey));
-  const minLength = (commonPrefix.exec(apiKey)?.[0].length ?? 0) + MIN_PARTIAL_KEY_LENGTH;
+  const minLength = (commonPrefixPattern.exec(apiKey)?.[0].length ?? 0) + MIN_PARTIAL_KEY_LENGTH;
   const maskSpelling = (text: string, spelling: string) => (text.includes(spelling) ? text.replaceAll(spelling, MASK) : text);
   return {
     async redact(raw) {
       const isLong = raw.length > LONG_TEXT_LENGTH;
-      let text = needlessEscape.test(raw) ? decodeEscapes(raw) : raw;
+      let text = needlessEscapePattern.test(raw) ? decodeEscapes(raw) : raw;
       for (const spelling of getSpellings()) {
         if (isLong) await yieldToEventLoop();
         text = maskSpelling(text, spelling);
@@ -73,12 +73,12 @@ export function removeKeyFromHeaders(send: Send, apiKey: string | undefined): Se
   };
 }
 
-/** All spellings of the key. Escapes of JSON are decoded before the search. */
+/** Lists all spellings of the key. JSON escapes are decoded before the search. */
 function listKeySpellings(apiKey: string): string[] {
-  const percent = [...Buffer.from(apiKey)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  const lowerCase = encodeURIComponent(apiKey).replace(/%../g, (byte) => byte.toLowerCase());
-  const spellings = [...listSpellings([apiKey]), lowerCase, percent, percent.toUpperCase()];
-  return [...new Set(spellings)].sort((value, other) => other.length - value.length);
+  const percentEncodedKey = [...Buffer.from(apiKey)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const lowerCaseKey = encodeURIComponent(apiKey).replace(/%../g, (byte) => byte.toLowerCase());
+  const spellings = [...listSpellings([apiKey]), lowerCaseKey, percentEncodedKey, percentEncodedKey.toUpperCase()];
+  return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
 /**
@@ -89,19 +89,19 @@ function maskPartialKeys(text: string, apiKey: string, minLength: number, isAnyw
   const prefix = apiKey.slice(0, minLength);
   if (apiKey.length <= minLength) return text;
   const output: string[] = [];
-  let copiedUntil = 0;
+  let copyEnd = 0;
   for (let start = text.indexOf(prefix); start >= 0; start = text.indexOf(prefix, start + minLength)) {
     let end = start + minLength;
     while (end - start < apiKey.length && text[end] === apiKey[end - start]) end += 1;
     if (
-      start < copiedUntil ||
+      start < copyEnd ||
       (!isAnywhere && end < text.length && end - start < apiKey.length / 2 && !/^(?:["'\\\r\n\u2026]|\.\.)/.test(text.slice(end, end + 2)))
     )
       continue;
-    output.push(text.slice(copiedUntil, start), MASK);
-    copiedUntil = end;
+    output.push(text.slice(copyEnd, start), MASK);
+    copyEnd = end;
   }
-  return copiedUntil === 0 ? text : output.join("") + text.slice(copiedUntil);
+  return copyEnd === 0 ? text : output.join("") + text.slice(copyEnd);
 }
 
 function decodeEscapes(raw: string): string {

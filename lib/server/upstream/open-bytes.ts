@@ -19,7 +19,7 @@ import { ResponseTooLargeError } from "./read-body";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
 
-const MAX_HOPS = 5;
+const MAX_REDIRECTS = 5;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 export type OpenOptions = {
@@ -65,8 +65,9 @@ async function followRedirects(options: OpenOptions, exchange: OpenedExchange): 
     for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {
       await response.body?.cancel();
       const location = response.headers.get("location");
-      if (hops === MAX_HOPS || location === null || !URL.canParse(location, url))
-        return failed(createUnreadableFailure(options.baseUrl, response.status, "it redirects without a Location header"));
+      if (hops === MAX_REDIRECTS) return failed(createUnreadableFailure(options.baseUrl, response.status, "it redirects too often"));
+      if (location === null || !URL.canParse(location, url))
+        return failed(createUnreadableFailure(options.baseUrl, response.status, "it redirects without a valid Location header"));
       url = new URL(location, url);
       response = await sendToUrl(options, url, input, deadline.signal);
     }

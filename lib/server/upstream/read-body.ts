@@ -4,7 +4,7 @@ import "server-only";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
 import { asNumber, isObject } from "@/lib/contract/json/json";
-import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseServiceJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { findCoreList, type Operation, type OperationResponse } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -14,7 +14,7 @@ import { readUpTo, toStream } from "./streams";
 
 /** Larger responses are not parsed. The client gets a failure, and can download the response. */
 export const MAX_JSON_BYTES = 8 * 1024 ** 2;
-/** Node catalogues, which only the worker parses. */
+/** Limit for node catalogues, which only the worker parses. */
 export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
 /** Responses up to this size take a few milliseconds, and are parsed on the main thread. */
 export const MAX_INLINE_BYTES = 1024 ** 2;
@@ -24,14 +24,14 @@ const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
 /** Each distinct name costs ten times as much as a repeated one. */
 const MAX_DISTINCT_NAMES = 64_000;
 
-/** The response exceeds a limit. `body` is the unread response, which the catching code must read or cancel. */
+/** The response exceeds a limit. `whole` is the unread response, which the catching code must read or cancel. */
 export class ResponseTooLargeError extends Error {
   constructor(readonly whole?: ReadableStream<Uint8Array>) {
     super("the response is too large");
   }
 
   discard(): void {
-    // The sender may fail now, because nothing more is read.
+    // Ignores errors of the sender, because nothing more is read.
     void this.whole?.cancel().catch(() => undefined);
   }
 }
@@ -61,10 +61,10 @@ export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise
   if (!json.ok) return { ok: false, reason: "its response is not JSON" };
   if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new ResponseTooLargeError();
   const { schema } = expectedResponse;
-  const parsed = schema.safeParse(limitRows(operation, json.value, maxRows));
-  if (!parsed.success)
-    return { ok: false, reason: `its response to ${operation.name} has an unexpected format${formatPath(parsed.error.issues)}` };
-  const { value, skipped } = parseAndCountSkipped(schema, parsed.data);
+  const validation = schema.safeParse(limitRows(operation, json.value, maxRows));
+  if (!validation.success)
+    return { ok: false, reason: `its response to ${operation.name} has an unexpected format${formatPath(validation.error.issues)}` };
+  const { value, skipped } = parseAndCountSkipped(schema, validation.data);
   return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
 }
 
@@ -73,9 +73,9 @@ export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise
  * Throws ResponseTooLargeError.
  */
 export async function parseResponse(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
-  const head = await readUpTo(body, MAX_JSON_BYTES);
-  if ("stream" in head) throw new ResponseTooLargeError(head.stream);
-  const { bytes } = head;
+  const readResult = await readUpTo(body, MAX_JSON_BYTES);
+  if ("stream" in readResult) throw new ResponseTooLargeError(readResult.stream);
+  const { bytes } = readResult;
   const raw = new TextDecoder().decode(bytes);
   const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
   if (!json || json === TOO_MANY_NUMBERS) throw new ResponseTooLargeError(toStream(bytes));
@@ -105,12 +105,12 @@ function hasManyNames(value: unknown): boolean {
   const names = new Set<string>();
   const pendingValues: unknown[] = [value];
   while (pendingValues.length > 0) {
-    const next = pendingValues.pop();
-    if (Array.isArray(next)) for (const item of next) pendingValues.push(item);
-    else if (isObject(next)) {
-      for (const name of Object.keys(next)) {
+    const pendingValue = pendingValues.pop();
+    if (Array.isArray(pendingValue)) for (const item of pendingValue) pendingValues.push(item);
+    else if (isObject(pendingValue)) {
+      for (const name of Object.keys(pendingValue)) {
         names.add(name);
-        pendingValues.push(next[name]);
+        pendingValues.push(pendingValue[name]);
       }
       if (names.size > MAX_DISTINCT_NAMES) return true;
     }
@@ -118,7 +118,7 @@ function hasManyNames(value: unknown): boolean {
   return false;
 }
 
-/** A service that ignores the page limit sends its whole history. The requested page is its newest part. */
+/** A service that ignores the page limit sends its full history. The requested page is its newest part. */
 function limitRows(operation: Operation, value: unknown, maxRows: number | undefined): unknown {
   const name = findCoreList(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
@@ -132,22 +132,22 @@ function formatPath(issues: readonly { path: readonly PropertyKey[] }[]): string
 }
 
 /** A key of digits may be part of a number, where masking it breaks the JSON. Then it is masked in each text after parsing. */
-function parseRedacted(raw: string, redacted: string, apiKey: string | undefined): Parsed {
-  const json = parseJson(redacted);
-  if (json === TOO_MANY_NUMBERS || json.ok || redacted === raw || apiKey === undefined) return json;
-  const parsed = parseJson(raw);
-  return parsed !== TOO_MANY_NUMBERS && parsed.ok ? { ok: true, value: maskSecrets(parsed.value, [apiKey]) } : parsed;
+function parseRedacted(raw: string, redactedText: string, apiKey: string | undefined): ParseResult {
+  const json = parseJson(redactedText);
+  if (json === TOO_MANY_NUMBERS || json.ok || redactedText === raw || apiKey === undefined) return json;
+  const rawResult = parseJson(raw);
+  return rawResult !== TOO_MANY_NUMBERS && rawResult.ok ? { ok: true, value: maskSecrets(rawResult.value, [apiKey]) } : rawResult;
 }
 
 const TOO_MANY_NUMBERS = "too many exact numbers";
-type Parsed = { ok: true; value: unknown } | { ok: false } | typeof TOO_MANY_NUMBERS;
+type ParseResult = { ok: true; value: unknown } | { ok: false } | typeof TOO_MANY_NUMBERS;
 
 /** Local servers respond to some changes with an empty body, which counts as an empty object. */
-function parseJson(text: string): Parsed {
+function parseJson(text: string): ParseResult {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
     return { ok: true, value: parseServiceJson(text) };
   } catch (error) {
-    return error instanceof TooManyExactNumbers ? TOO_MANY_NUMBERS : { ok: false };
+    return error instanceof TooManyExactNumbersError ? TOO_MANY_NUMBERS : { ok: false };
   }
 }

@@ -28,7 +28,7 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 export function createResponseCache(sharedMs = SHARED_MS) {
   // Failures are not cached, because the next request may succeed.
-  const calls = createSharedCalls<Outcome>({
+  const shareCall = createSharedCalls<Outcome>({
     cacheMs: sharedMs,
     shouldCache: ({ ok }) => ok,
     abortedResult: failed(createClientGoneFailure()),
@@ -45,7 +45,7 @@ export function createResponseCache(sharedMs = SHARED_MS) {
   /** The call is aborted when all its callers have disconnected. */
   function share<T>(sharedRead: SharedReadKey, read: SharedRead<T>): Promise<Result<T, Failure>>;
   function share({ key, baseUrl, signal }: SharedReadKey, read: SharedRead<unknown>): Promise<Outcome> {
-    return calls(`${countChanges(baseUrl)} ${key}`, { signal }, read);
+    return shareCall(`${countChanges(baseUrl)} ${key}`, { signal }, read);
   }
 
   return {
@@ -58,17 +58,17 @@ export function createResponseCache(sharedMs = SHARED_MS) {
         .digest("base64");
       return {
         find(name, bytes) {
-          const cached = parsedValues.get(`${accessKey} ${name}`);
-          return cached && Buffer.compare(cached.bytes, bytes) === 0 ? cached.response : undefined;
+          const cachedValue = parsedValues.get(`${accessKey} ${name}`);
+          return cachedValue && Buffer.compare(cachedValue.bytes, bytes) === 0 ? cachedValue.response : undefined;
         },
         set: (name, bytes, parsedResponse) => parsedValues.set(`${accessKey} ${name}`, { bytes, response: parsedResponse }),
       };
     },
 
     getNamed(value: object, baseUrl: string): object | undefined {
-      const cached = namedValues.get(value);
-      return cached && cached.changes === countChanges(baseUrl) && performance.now() - cached.atMs < NAMES_CACHE_MS
-        ? cached.response
+      const cachedValue = namedValues.get(value);
+      return cachedValue && cachedValue.changes === countChanges(baseUrl) && performance.now() - cachedValue.atMs < NAMES_CACHE_MS
+        ? cachedValue.response
         : undefined;
     },
     /** `version` is the result of `getVersion` before the names were read. */

@@ -13,7 +13,7 @@ import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, ResponseTo
 
 const MAX_PENDING_BYTES = 256 * 1024 ** 2;
 /** Parsing a catalogue of 64 MiB needs ten times as much memory. */
-const HEAP_MB = 1024;
+const MAX_HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
 export type ParseTask = { bytes: Uint8Array; operationName: string; options: Omit<ReadOptions, "operation">; only?: readonly string[] };
@@ -21,11 +21,11 @@ export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: numbe
 
 export type ResponseReader = ReturnType<typeof createResponseReader>;
 
-export async function parseToJson(bytes: Uint8Array, options: ReadOptions, only?: readonly string[]): Promise<ReadJson> {
+export async function parseToJson(bytes: Uint8Array, options: ReadOptions, fieldNames?: readonly string[]): Promise<ReadJson> {
   const bodyResult = await readBody(bytes, options);
   if (!bodyResult.ok) return bodyResult;
-  const json = writeExactJson(only ? pickFields(bodyResult.value, only) : bodyResult.value);
-  const text = options.isCatalogue && !only ? `${writeExactJson(buildClassIndex(bodyResult.value))}\n${json}` : json;
+  const json = writeExactJson(fieldNames ? pickFields(bodyResult.value, fieldNames) : bodyResult.value);
+  const text = options.isCatalogue && !fieldNames ? `${writeExactJson(buildClassIndex(bodyResult.value))}\n${json}` : json;
   return { ok: true, json: new TextEncoder().encode(text), skipped: bodyResult.skipped };
 }
 
@@ -48,10 +48,10 @@ export function createResponseReader(workerPath: string, log: Log) {
   let idleTimer: NodeJS.Timeout | undefined;
   let pendingBytes = 0;
 
-  function getWorker(): Worker {
+  function ensureWorker(): Worker {
     clearTimeout(idleTimer);
     if (worker) return worker;
-    const newWorker = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    const newWorker = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     newWorker.on("error", (err) => log.error({ err }, "response worker failed"));
     newWorker.once("exit", () => worker === newWorker && (worker = undefined));
     return (worker = newWorker);
@@ -65,15 +65,15 @@ export function createResponseReader(workerPath: string, log: Log) {
   }
 
   async function runInWorker(task: ParseTask, signal: AbortSignal): Promise<ReadJson> {
-    const reader = getWorker();
+    const activeWorker = ensureWorker();
     const cleanup = new AbortController();
     try {
       return await new Promise<ReadJson>((resolve, reject) => {
         const onError = (error: Error) => reject(error);
-        reader.once("message", resolve).once("error", onError);
-        cleanup.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", onError), { once: true });
+        activeWorker.once("message", resolve).once("error", onError);
+        cleanup.signal.addEventListener("abort", () => activeWorker.off("message", resolve).off("error", onError), { once: true });
         signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true, signal: cleanup.signal });
-        reader.postMessage(task, task.bytes.buffer instanceof ArrayBuffer ? [task.bytes.buffer] : []);
+        activeWorker.postMessage(task, task.bytes.buffer instanceof ArrayBuffer ? [task.bytes.buffer] : []);
       });
     } catch (error) {
       await endWorker();
@@ -102,11 +102,12 @@ export function createResponseReader(workerPath: string, log: Log) {
     }
   }
 
-  /** Returns the response as JSON text. `only` limits it to these fields. */
-  async function readJson(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson> {
-    if (bytes.byteLength <= MAX_INLINE_BYTES) return parseToJson(bytes, options, only);
-    const { operation, ...rest } = options;
-    const result = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, options: rest, only }, signal);
+  /** Returns the response as JSON text. `fieldNames` limits it to these fields. */
+  async function readJson(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, fieldNames?: readonly string[]): Promise<ReadJson> {
+    if (bytes.byteLength <= MAX_INLINE_BYTES) return parseToJson(bytes, options, fieldNames);
+    const { operation, ...taskOptions } = options;
+    const task = { bytes: toOwnBuffer(bytes), operationName: operation.name, options: taskOptions, only: fieldNames };
+    const result = await enqueue(task, signal);
     if (!result.ok && result.isTooLarge) throw new ResponseTooLargeError();
     return result;
   }
@@ -127,7 +128,7 @@ export function createResponseReader(workerPath: string, log: Log) {
   };
 }
 
-/** Copies the bytes unless they fill their buffer, because the whole buffer is transferred. */
+/** Copies the bytes unless they fill their buffer, because the entire buffer is transferred. */
 function toOwnBuffer(bytes: Uint8Array): Uint8Array {
   // A Buffer's own slice does not copy.
   return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);

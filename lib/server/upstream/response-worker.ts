@@ -1,4 +1,4 @@
-// The worker that parses large responses.
+// Worker thread that parses large responses.
 
 import "server-only";
 import { parentPort } from "node:worker_threads";

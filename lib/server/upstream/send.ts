@@ -54,9 +54,9 @@ function toNodeStream(body: unknown): Readable | null {
   return Readable.fromWeb(body);
 }
 
-function toHeaders(raw: IncomingHttpHeaders): Headers {
+function toHeaders(rawHeaders: IncomingHttpHeaders): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(raw)) {
+  for (const [name, value] of Object.entries(rawHeaders)) {
     for (const item of Array.isArray(value) ? value : [value]) if (item !== undefined) headers.append(name, item);
   }
   return headers;
@@ -69,9 +69,9 @@ class ForbiddenAddressError extends Error {
   readonly code = "FORBIDDEN_ADDRESS";
 }
 
-type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
+type GuardOptions = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
 
-export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
+export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: GuardOptions): GuardedSend {
   const createError = () => new ForbiddenAddressError("not a public https address");
   const connectPlain = buildConnector({ timeout });
   const connectGuarded = createPublicConnector({ resolve, createError }, (lookup) => buildConnector({ timeout, lookup }));

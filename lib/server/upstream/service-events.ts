@@ -3,7 +3,7 @@
 import "server-only";
 import { WebSocket } from "ws";
 import { isTooLarge, openSocket } from "@/lib/comfyui/socket";
-import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { type Feed, feedCloseCodes, type FeedEnd, type FeedTarget } from "@/lib/shared/http-types";
 import { buildKeyHeader } from "./build-request";
 
 /** Previews are a few hundred kilobytes. */
@@ -29,7 +29,7 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
     maxBytes: MAX_MESSAGE_BYTES,
   });
   if (!socket) {
-    end(unreachable);
+    end(unreachableEnd);
     return { stop: () => undefined, findDenialReason: () => undefined };
   }
   socket.on("message", (data, isBinary) => {
@@ -43,10 +43,10 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
     request.destroy();
   });
   socket.on("error", (error) => {
-    if (isTooLarge(error)) end(tooLarge);
-    else end(wasOpen ? closed : unreachable);
+    if (isTooLarge(error)) end(tooLargeEnd);
+    else end(wasOpen ? closedEnd : unreachableEnd);
   });
-  socket.on("close", () => end(closed));
+  socket.on("close", () => end(closedEnd));
   return {
     stop() {
       hasEnded = true;
@@ -56,7 +56,7 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
     findDenialReason() {
       if (socket.readyState !== WebSocket.OPEN) return undefined;
       if (!hasReceivedPong) {
-        end(closed);
+        end(closedEnd);
         socket.terminate();
         return undefined;
       }
@@ -67,13 +67,14 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
   };
 }
 
-const unreachable: FeedEnd = { code: feedEnds.tryLater, reason: "The service of this connection is unreachable." };
-const closed: FeedEnd = { code: feedEnds.tryLater, reason: "The service closed the connection." };
-const tooLarge: FeedEnd = { code: feedEnds.tryLater, reason: "The service sent a message of more than 8 MiB." };
+const unreachableEnd: FeedEnd = { code: feedCloseCodes.tryLater, reason: "The service of this connection is unreachable." };
+const closedEnd: FeedEnd = { code: feedCloseCodes.tryLater, reason: "The service closed the connection." };
+const tooLargeEnd: FeedEnd = { code: feedCloseCodes.tryLater, reason: "The service sent a message of more than 8 MiB." };
 
 function toFeedEnd(status: number): FeedEnd {
-  if (status === 401 || status === 403) return { code: feedEnds.notAllowed, reason: "The service refuses the key of this connection." };
+  if (status === 401 || status === 403)
+    return { code: feedCloseCodes.notAllowed, reason: "The service refuses the key of this connection." };
   // A service without /ws may return a web page, or an error about the method or the upgrade.
   const isMissing = status < 400 || [400, 404, 405, 426, 501].includes(status);
-  return isMissing ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
+  return isMissing ? { code: feedCloseCodes.notFound, reason: "The service of this connection has no /ws." } : unreachableEnd;
 }

@@ -3,7 +3,7 @@
 import "server-only";
 import { toByteStream } from "@/lib/shared/web-stream";
 
-/** Reports each chunk. Reads only on demand, because the sender may not have to send at all. */
+/** Reports each chunk. Reads only on demand, because the bytes may not be needed at all. */
 export function watchChunks(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return toByteStream(
@@ -18,7 +18,7 @@ export function watchChunks(source: ReadableStream<Uint8Array>, onChunk: () => v
 
 type ReadOptions = { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void };
 
-/** Reads at least `minBytes` if available. `rest` returns a stream of all bytes, which the caller must read or cancel. */
+/** Reads at least `minBytes` if available. The caller must read or cancel the stream from `openStream`, which has all bytes. */
 async function readFirst(source: ReadableStream<Uint8Array> | null, minBytes: number, { signal, onChunk }: ReadOptions = {}) {
   const reader = (source ?? new Blob([]).stream()).getReader();
   // Node doesn't forward a request's signal once the request is collected, so the body is cancelled explicitly.
@@ -39,7 +39,7 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, minBytes: nu
   } finally {
     signal?.removeEventListener("abort", cancelReader);
   }
-  const rest = () =>
+  const openStream = () =>
     toByteStream(
       () => {
         const bufferedChunk = chunks.shift();
@@ -47,7 +47,7 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, minBytes: nu
       },
       (reason) => reader.cancel(reason),
     );
-  return { size, bytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), rest };
+  return { size, getBytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), openStream };
 }
 
 /** Returns undefined if there are more than `limit` bytes. Rejects as soon as `signal` is aborted. Reports each chunk. */
@@ -56,10 +56,10 @@ export async function readBytes(
   limit: number,
   options?: ReadOptions,
 ): Promise<Uint8Array | undefined> {
-  const { size, bytes, rest } = await readFirst(source, limit + 1, options);
-  if (size <= limit) return bytes();
-  // The sender may fail while it is cancelled, because nothing more is read.
-  await rest()
+  const { size, getBytes, openStream } = await readFirst(source, limit + 1, options);
+  if (size <= limit) return getBytes();
+  // Ignores errors of the sender, because nothing more is read.
+  await openStream()
     .cancel()
     .catch(() => undefined);
   return undefined;
@@ -70,15 +70,15 @@ export async function readUpTo(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
 ): Promise<{ bytes: Uint8Array } | { stream: ReadableStream<Uint8Array> }> {
-  const { size, bytes, rest } = await readFirst(source, limit + 1);
-  return size <= limit ? { bytes: bytes() } : { stream: rest() };
+  const { size, getBytes, openStream } = await readFirst(source, limit + 1);
+  return size <= limit ? { bytes: getBytes() } : { stream: openStream() };
 }
 
 /** Returns the first `max` bytes, or fewer if there are no more. Cancels the stream. */
 export async function readHead(source: ReadableStream<Uint8Array> | null, max: number, options?: ReadOptions): Promise<Uint8Array> {
-  const { bytes, rest } = await readFirst(source, max, options);
-  const head = bytes().subarray(0, max);
-  await rest()
+  const { getBytes, openStream } = await readFirst(source, max, options);
+  const head = getBytes().subarray(0, max);
+  await openStream()
     .cancel()
     .catch(() => undefined);
   return head;
@@ -86,8 +86,8 @@ export async function readHead(source: ReadableStream<Uint8Array> | null, max: n
 
 /** `head` has at least the first `minBytes`, if available. `rest` is a stream of all bytes, which the caller must read or cancel. */
 export async function splitHead(source: ReadableStream<Uint8Array>, minBytes: number) {
-  const { bytes, rest } = await readFirst(source, minBytes);
-  return { head: bytes(), rest: rest() };
+  const { getBytes, openStream } = await readFirst(source, minBytes);
+  return { head: getBytes(), rest: openStream() };
 }
 
 export function toStream(bytes: Uint8Array): ReadableStream<Uint8Array> {

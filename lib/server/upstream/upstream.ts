@@ -33,7 +33,7 @@ import { type ResponseReader } from "./response-reader";
 import { type Send } from "./send";
 import { readBytes, watchChunks } from "./streams";
 
-const MAX_REFUSAL_LENGTH = 1024 * 1024;
+const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 type UpstreamResponse<T = unknown> = { status: number; value: T };
 
@@ -47,10 +47,10 @@ type ResponseContext<T> = {
 
 async function readResponse<T>(response: Response, context: ResponseContext<T>): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
-  const gate = createKeyRedactor(apiKey);
+  const keyRedactor = createKeyRedactor(apiKey);
   if (response.status >= 400) {
-    const body = await readBytes(response.body, MAX_REFUSAL_LENGTH);
-    return failed(toRefusalFailure(response, body ? await gate.redact(toText(body)) : "", { operation, now }));
+    const body = await readBytes(response.body, MAX_REFUSAL_BYTES);
+    return failed(toRefusalFailure(response, body ? await keyRedactor.redact(decodeText(body)) : "", { operation, now }));
   }
   if (response.status >= 300) {
     await response.body?.cancel();
@@ -71,7 +71,7 @@ async function readResponse<T>(response: Response, context: ResponseContext<T>):
     : failed(createUnreadableFailure(baseUrl, response.status, json.reason));
 }
 
-function toText(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
@@ -107,7 +107,7 @@ function observeCall<T extends { status: number }>(
 export type UpstreamLimits = {
   readMs: number;
   pageMs: number;
-  /** Timeout of a read that a page waits for, if the service responds to nothing else meanwhile. */
+  /** Timeout of a read that a page waits for, if the service responds to nothing else in the meantime. */
   unresponsiveMs: number;
   /** Timeout of a change. For uploads, the time without progress. */
   writeMs: number;
@@ -158,11 +158,11 @@ export type UpstreamOptions = {
 };
 
 export type Upstream = {
-  /** For the console's own use: without the key, but not masked. */
+  /** For the console's own use: the key is redacted, but secrets are not masked. */
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<ResponseOf<O>, Failure>>;
   /** For browsers: masked, and with the service's status. */
   exchange<O extends Operation>(operation: O, input?: CallInput): Exchange<ResponseOf<O>>;
-  /** The whole node catalogue, masked. */
+  /** The full node catalogue, masked. */
   catalogue(input?: CallInput): Promise<Result<Catalogue, Failure>>;
   /** The content as a stream. Redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
@@ -199,12 +199,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const readUnmaskedJson = createJsonReader(false);
   const readMaskedJson = createJsonReader(true);
 
-  /** With `wait`, an unresponsive read may be aborted. `isAnsweredElsewhere` is set if another request got a response meanwhile. */
+  /** With `readState`, an unresponsive read may be aborted. `hasOtherResponse` is set if another request got a response first. */
   async function exchangeOnce<T>(
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
-    wait?: { isAnsweredElsewhere: boolean },
+    readState?: { hasOtherResponse: boolean },
   ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
     const isReadOperation = isRead(operation);
     if (!isReadOperation) options.onChange?.();
@@ -214,15 +214,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     let quietMs = limitMs;
     const abortRead: AbortRead = (reason) => {
       if (reason !== "answered") quietMs = reason.quietMs;
-      else if (wait) wait.isAnsweredElsewhere = true;
+      else if (readState) readState.hasOtherResponse = true;
       deadline.expire();
     };
     const { responseTracker } = options;
-    let endWait = wait && responseTracker?.tracker.startRead(responseTracker.service, limits.unresponsiveMs, abortRead);
-    // After the head, the body gets the full time, because the service is responsive.
+    let endRead = readState && responseTracker?.tracker.startRead(responseTracker.service, limits.unresponsiveMs, abortRead);
+    // After the headers, the body gets the full time, because the service is responsive.
     const onHeaders = () => {
-      endWait?.();
-      endWait = undefined;
+      endRead?.();
+      endRead = undefined;
       responseTracker?.tracker.recordResponse(responseTracker.service);
     };
     const watchedInput = input.body && { ...input, body: { ...input.body, stream: watchChunks(input.body.stream, deadline.touch) } };
@@ -246,7 +246,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return failed(createUnreachableFailure(baseUrl, error));
     } finally {
       if (!isReadOperation) options.onChange?.();
-      endWait?.();
+      endRead?.();
       deadline.clear();
     }
   }
@@ -255,10 +255,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!isAddressable(operation, input)) return failed(createInvalidIdFailure());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      const wait = isRead(operation) && input.waiter ? { isAnsweredElsewhere: false } : undefined;
-      let result = await observeCall(operation, () => exchangeOnce(operation, input, reader, wait));
+      const readState = isRead(operation) && input.waiter ? { hasOtherResponse: false } : undefined;
+      let result = await observeCall(operation, () => exchangeOnce(operation, input, reader, readState));
       // The read's connection may be dead while the service is up again, so try once more, with the full time.
-      if (!result.ok && wait?.isAnsweredElsewhere) result = await observeCall(operation, () => exchangeOnce(operation, input, reader));
+      if (!result.ok && readState?.hasOtherResponse) result = await observeCall(operation, () => exchangeOnce(operation, input, reader));
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = getRetryDelayMs(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.maxWaitMs) return result;
@@ -266,7 +266,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  /** A 404 of a job or an asset is requested once more, and counts only while the service finds other jobs or assets. */
+  /** A 404 for a job or an asset is requested once more, and counts only while the service finds other jobs or assets. */
   async function exchangeConfirmed<T>(operation: Operation, input: CallInput, reader: JsonReader<T>): Exchange<T | undefined> {
     const refusalFailure = await options.findRefusal?.(operation, input);
     if (refusalFailure) return failed(refusalFailure);
@@ -277,12 +277,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(createClientGoneFailure());
     const secondResult = await exchange(operation, input, reader);
     if (secondResult.ok || secondResult.failure.status !== 404) return secondResult;
-    const list = await exchange(
+    const listResult = await exchange(
       listOperation,
       { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits },
       readUnmaskedJson,
     );
-    return !list.ok && list.failure.status === 404 ? failed(toUpstreamNotFound(secondResult.failure)) : secondResult;
+    return !listResult.ok && listResult.failure.status === 404 ? failed(toUpstreamNotFound(secondResult.failure)) : secondResult;
   }
 
   /** A 404 of an extension means a missing operation if its item exists and allows the operation. */

@@ -16,7 +16,7 @@ import { buildRequest } from "./messages";
 import { openTarget } from "./sealed-target";
 
 const MAX_IN_FLIGHT = 8;
-/** Limits how much one slow receiver can delay. */
+/** Limits how much a slow receiver can delay other deliveries. */
 const MAX_PER_WEBHOOK = 2;
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 2048;
@@ -25,15 +25,15 @@ const PRUNE_INTERVAL_MS = 60 * 60_000;
 const FIRST_RETRY_MS = 10_000;
 const RETRY_FACTOR = 3;
 const MAX_RETRY_MS = 4 * 60 * 60_000;
-export const RETRY_FOR_MS = RETRY_HOURS * 60 * 60_000;
+export const RETRY_PERIOD_MS = RETRY_HOURS * 60 * 60_000;
 
 type DelivererOptions = { webhooks: WebhookStore; ring: KeyRing; log: Log; now: () => number; send: Send; timeoutMs?: number };
 type Outcome = Pick<Attempt, "status" | "problem" | "response"> & { retryAfterMs?: number };
 
 export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TIMEOUT_MS }: DelivererOptions) {
   const stopController = new AbortController();
-  const inFlight = new Map<Promise<void>, string>();
-  let pruneAt = 0;
+  const activeAttempts = new Map<Promise<void>, string>();
+  let nextPruneMs = 0;
   const loop = createLoop(
     () =>
       sendDue().catch((err: unknown) => {
@@ -45,13 +45,13 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
 
   /** Returns the milliseconds until the next call. The end of each attempt also wakes the loop. */
   async function sendDue(): Promise<number> {
-    if (now() >= pruneAt) {
-      pruneAt = now() + PRUNE_INTERVAL_MS;
+    if (now() >= nextPruneMs) {
+      nextPruneMs = now() + PRUNE_INTERVAL_MS;
       await webhooks.prune(now());
     }
-    while (inFlight.size < MAX_IN_FLIGHT && !stopController.signal.aborted) {
+    while (activeAttempts.size < MAX_IN_FLIGHT && !stopController.signal.aborted) {
       const counts = new Map<string, number>();
-      for (const id of inFlight.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
+      for (const id of activeAttempts.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
       const busyWebhooks = [...counts].filter(([, count]) => count >= MAX_PER_WEBHOOK).map(([id]) => id);
       const delivery = await webhooks.claimDue(now(), busyWebhooks);
       if (!delivery) break;
@@ -61,10 +61,10 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
           (err: unknown) => log.error({ err, webhookId: delivery.webhookId }, "webhook delivery failed"),
         )
         .finally(() => {
-          inFlight.delete(attemptPromise);
+          activeAttempts.delete(attemptPromise);
           loop.wake();
         });
-      inFlight.set(attemptPromise, delivery.webhookId);
+      activeAttempts.set(attemptPromise, delivery.webhookId);
     }
     return POLL_MS;
   }
@@ -99,8 +99,8 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
       headers,
       body: requestBody,
     } = buildRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([timeout, stopController.signal]);
+    const timeoutSignal = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([timeoutSignal, stopController.signal]);
     try {
       const receiverResponse = await send(new Request(url, { method: "POST", headers, body: requestBody, signal, redirect: "manual" }));
       const response = await readExcerpt(receiverResponse.body, signal);
@@ -110,7 +110,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
       const problem = status >= 300 && status < 400 ? "redirected" : "status";
       return { status, response, problem, ...(Number.isFinite(retryAfterMs) && { retryAfterMs }) };
     } catch (error) {
-      return { problem: timeout.aborted ? "timeout" : toProblem(error) };
+      return { problem: timeoutSignal.aborted ? "timeout" : toProblem(error) };
     }
   }
 
@@ -122,19 +122,19 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     attempt,
     async stop(): Promise<void> {
       stopController.abort();
-      await Promise.all([loop.waitForEnd(), ...inFlight.keys()]);
+      await Promise.all([loop.waitForEnd(), ...activeAttempts.keys()]);
     },
   };
 }
 
 /** The delay until the next attempt, or undefined if there is none. Status 410 means that the receiver no longer exists. */
 function getRetryMs({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }: Outcome, now: number): number | undefined {
-  const leftMs = giveUpAt - now;
-  if (leftMs <= 0 || status === 410) return undefined;
+  const remainingMs = giveUpAt - now;
+  if (remainingMs <= 0 || status === 410) return undefined;
   const backOffMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * RETRY_FACTOR ** Math.min(attempts, 20));
   // Jitter spreads the retries after an outage.
   const jitteredMs = backOffMs * (0.9 + Math.random() * 0.2);
-  return Math.min(leftMs, Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_MS)));
+  return Math.min(remainingMs, Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_MS)));
 }
 
 function toProblem(error: unknown): DeliveryProblem {

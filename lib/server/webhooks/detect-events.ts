@@ -21,7 +21,7 @@ import { requestRedacted } from "../responses/process-response";
 import { type Connection } from "../store/connections";
 import { type NewDelivery, type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
-import { RETRY_FOR_MS } from "./deliver";
+import { RETRY_PERIOD_MS } from "./deliver";
 import { batchesStateSchema, findEndedBatches, findEndedJobs, jobsStateSchema } from "./detect-jobs";
 
 const BUSY_INTERVAL_MS = 2000;
@@ -59,8 +59,8 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
   const serviceKey = `${connection.baseUrl} ${fingerprint}`;
   const previousJobs = before?.place === serviceKey ? before.jobs : undefined;
   const listedAt = now();
-  const jobs = await findEndedJobs(access, previousJobs, signal);
-  if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
+  const jobsResult = await findEndedJobs(access, previousJobs, signal);
+  if (!jobsResult.ok) return checkFailure(input, connection, jobsResult.failure);
   const connectionRef = toConnectionRef(connection);
   const timestamp = toIso(now());
   const detectedEvents: DetectedEvent[] = [];
@@ -74,17 +74,18 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
     };
     detectedEvents.push({ id: ["connection.up", connection.id, sinceMs], payload: { type: "connection.up", timestamp, data } });
   }
-  for (const job of jobs.value.ended) {
+  const { ended, newestId, state: jobsState } = jobsResult.value;
+  for (const job of ended) {
     const event = await toJobEvent(input, access, job, timestamp);
     if (event) detectedEvents.push(event);
   }
-  const { open } = jobs.value.state;
+  const { open } = jobsState;
   const batches = webhooks.some(({ events }) => events.includes("batch.ended"))
     ? await findEndedBatches({
         jobLabels: composition.store.jobLabels,
         connectionId: connection.id,
         before: (previousJobs && before?.batches) ?? [],
-        ended: jobs.value.ended,
+        ended,
         open,
         listedAt,
       })
@@ -94,17 +95,17 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
     const data = { connection: connectionRef, batch, url };
     detectedEvents.push({ id: ["batch.ended", connection.id, batch.id, newestJobId], payload: { type: "batch.ended", timestamp, data } });
   }
-  const wasBusy = (previousJobs?.open.length ?? 0) > 0 || jobs.value.ended.length > 0;
+  const wasBusy = (previousJobs?.open.length ?? 0) > 0 || ended.length > 0;
   if (wasBusy && open.length === 0) {
     const data = { connection: connectionRef, url: toPageUrl(composition, "/queue", connection.id) };
-    detectedEvents.push({ id: ["queue.idle", connection.id, jobs.value.newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
+    detectedEvents.push({ id: ["queue.idle", connection.id, newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
   }
-  const runners = await checkRunners(input, connection, timestamp);
+  const runnerCheck = await checkRunners(input, connection, timestamp);
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
-  const state = { atMs, place: serviceKey, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
+  const state = { atMs, place: serviceKey, jobs: jobsState, batches: batches?.state, runners: runnerCheck.state };
   return {
     state,
-    detectedEvents: [...detectedEvents, ...runners.detectedEvents],
+    detectedEvents: [...detectedEvents, ...runnerCheck.detectedEvents],
     waitMs: open.length > 0 ? BUSY_INTERVAL_MS : IDLE_INTERVAL_MS,
   };
 }
@@ -140,11 +141,11 @@ async function checkRunners({ composition, webhooks, before }: CheckInput, conne
   const detectedEvents: DetectedEvent[] = [];
   const downSince = new Map<string, number>();
   if (!isSubscribed || !isEmbedded(connection.baseUrl)) return { detectedEvents, state: {} };
-  for (const { id, label, state: runnerState, reason } of await composition.serviceRunners().list()) {
+  for (const { id, label, state, reason } of await composition.serviceRunners().list()) {
     const sinceMs = getOwn(before?.runners, id);
-    const isDown = runnerState === "unreachable" || runnerState === "set_aside";
+    const isDown = state === "unreachable" || state === "set_aside";
     // A runner that is being checked or is paused is neither up nor down.
-    const isUp = runnerState === "ready" || runnerState === "draining";
+    const isUp = state === "ready" || state === "draining";
     const downMs = sinceMs ?? composition.now();
     if (isDown || (sinceMs !== undefined && !isUp)) downSince.set(id, downMs);
     const data = {
@@ -204,11 +205,11 @@ async function toJobEvent(
   return { id: [type, connection.id, job.id], payload: { type, timestamp, data }, ...(prompt !== undefined && { prompt }) };
 }
 
-/** The texts of the job's inputs, or undefined if the job can't be read. */
+/** Returns the texts of the job's inputs, or undefined if the job can't be read. */
 async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const job = await requestRedacted(operations.getJob, access, { params: { job_id: jobId }, signal, waiter: "poll" });
-  if (!job.ok) return undefined;
-  const { workflow } = job.value.value;
+  const jobResult = await requestRedacted(operations.getJob, access, { params: { job_id: jobId }, signal, waiter: "poll" });
+  if (!jobResult.ok) return undefined;
+  const { workflow } = jobResult.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
   return collectTexts(asObject(graph))
     .split("\n")
@@ -227,28 +228,29 @@ export function toDeliveries({ id, payload, prompt }: DetectedEvent, webhooks: r
     .filter(({ events }) => events.some((event: WebhookEvent) => event === type))
     .map(({ id: webhookId, includesPrompts }) => {
       const body = writeExactJson(includesPrompts && prompt !== undefined ? addPrompt(payload, prompt) : payload);
-      return { webhookId, eventId, type, body, createdAt: now, giveUpAt: now + RETRY_FOR_MS };
+      return { webhookId, eventId, type, body, createdAt: now, giveUpAt: now + RETRY_PERIOD_MS };
     });
 }
 
 function addPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
   if (payload.type !== "job.completed" && payload.type !== "job.failed") return payload;
-  const letters = Array.from(prompt);
-  const excerpt = letters.length > MAX_PROMPT_LENGTH ? `${letters.slice(0, MAX_PROMPT_LENGTH - 1).join("")}…` : prompt;
+  const characters = Array.from(prompt);
+  const excerpt = characters.length > MAX_PROMPT_LENGTH ? `${characters.slice(0, MAX_PROMPT_LENGTH - 1).join("")}…` : prompt;
   return { ...payload, data: { ...payload.data, job: { ...payload.data.job, prompt: excerpt } } };
 }
 
 /** Removes prompts that an error message quotes. `texts` is undefined if they couldn't be read. */
 function toFailure(error: JobErrorView | undefined, texts: readonly string[] | undefined): { code: string; message: string } {
   if (!error) return { code: "UNKNOWN_ERROR", message: "The service reported no reason." };
-  const { lateValidation, ...rest } = error;
+  const { lateValidation, ...errorFields } = error;
   const code = lateValidation?.code ?? (error.type || "UNKNOWN_ERROR");
   const message = lateValidation?.message ?? error.message;
-  const quotes = texts?.map((text) => message.indexOf(text.slice(0, MIN_QUOTE_LENGTH))).filter((at) => at >= 0) ?? [0];
-  const unquoted = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
+  const quoteIndexes = texts?.map((text) => message.indexOf(text.slice(0, MIN_QUOTE_LENGTH))).filter((index) => index >= 0) ?? [0];
+  const unquotedMessage = quoteIndexes.length > 0 ? message.slice(0, Math.min(...quoteIndexes)) : message;
+  const isShortened = quoteIndexes.length > 0 && unquotedMessage.trim() !== "";
   return {
     code,
-    message: formatErrorLine({ ...rest, message: quotes.length > 0 && unquoted.trim() !== "" ? `${unquoted.trimEnd()}…` : unquoted }),
+    message: formatErrorLine({ ...errorFields, message: isShortened ? `${unquotedMessage.trimEnd()}…` : unquotedMessage }),
   };
 }
 

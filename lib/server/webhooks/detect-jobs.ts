@@ -14,12 +14,12 @@ import { type JobLabelStore } from "../store/jobs/submissions";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
-const MAX_ACTIVE = 1000;
+const MAX_ACTIVE_JOBS = 1000;
 /** Jobs per check that are read individually, because no list contains them. */
 const MAX_JOB_READS = 50;
 /** Services may list a job shortly after later ones. */
 const OVERLAP_MS = 60_000;
-const MAX_ENDED = 2000;
+const MAX_ENDED_JOBS = 2000;
 
 export const jobsStateSchema = z.object({
   newestMs: z.number(),
@@ -40,45 +40,45 @@ export async function findEndedJobs(
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<EndedJobs, Failure>> {
-  const newest = await readNewest(access, before, signal);
-  if (!newest.ok) return newest;
-  const rows = new Map(newest.value.jobs.map((job) => [job.id, job]));
+  const newestResult = await readNewestJobs(access, before, signal);
+  if (!newestResult.ok) return newestResult;
+  const rows = new Map(newestResult.value.jobs.map((job) => [job.id, job]));
   const trackedIds = new Set(before?.open);
-  const missing = [...trackedIds].filter((id) => !rows.has(id));
-  const active = await readActive(
+  const missingIds = [...trackedIds].filter((id) => !rows.has(id));
+  const activeResult = await readActiveJobs(
     access,
-    before && { missing, isLimited: trackedIds.size >= MAX_ACTIVE, listedCount: newest.value.jobs.filter(isOpen).length },
+    before && { missingIds, isLimited: trackedIds.size >= MAX_ACTIVE_JOBS, listedCount: newestResult.value.jobs.filter(isOpen).length },
     signal,
   );
-  if (!active.ok) return active;
-  const { listedIds, leftIds } = active.value;
-  const remainingResult = await readEndedJobs(access, leftIds, rows, signal);
+  if (!activeResult.ok) return activeResult;
+  const { listedIds, goneIds } = activeResult.value;
+  const remainingResult = await readEndedJobs(access, goneIds, rows, signal);
   if (!remainingResult.ok) return remainingResult;
 
   const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => getCreatedMs(job) ?? 0));
-  const endedBefore = new Set(before?.ended);
+  const pastEndedIds = new Set(before?.ended);
   const isRecent = (job: JobListItem, sinceMs: number) => (getCreatedMs(job) ?? sinceMs) >= sinceMs - OVERLAP_MS;
-  const wasOpen = (job: JobListItem) => before && (trackedIds.has(job.id) || (isRecent(job, before.newestMs) && !endedBefore.has(job.id)));
-  const oldestFirst = [...rows.values()].reverse();
-  const ended = oldestFirst.filter((job) => !isOpen(job) && wasOpen(job));
+  const wasOpen = (job: JobListItem) => before && (trackedIds.has(job.id) || (isRecent(job, before.newestMs) && !pastEndedIds.has(job.id)));
+  const jobsOldestFirst = [...rows.values()].reverse();
+  const endedJobs = jobsOldestFirst.filter((job) => !isOpen(job) && wasOpen(job));
   const endedIds = new Set([...rows.values()].filter((job) => !isOpen(job) && isRecent(job, newestMs)).map(({ id }) => id));
   // Further pages contain more of these, but were not read.
-  if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
-  const leftIdSet = new Set(leftIds);
+  if (newestResult.value.isTruncated) for (const id of pastEndedIds) endedIds.add(id);
+  const goneIdSet = new Set(goneIds);
   // Unread jobs come first, because the limit must not drop them.
-  const open = new Set([...remainingResult.value, ...listedIds, ...missing.filter((id) => !leftIdSet.has(id))]);
-  for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
-  for (const { id } of ended) open.delete(id);
-  const state = { newestMs, open: [...open].slice(0, MAX_ACTIVE), ended: [...endedIds].slice(0, MAX_ENDED) };
-  return ok({ state, ended, newestId: newest.value.jobs[0]?.id });
+  const openIds = new Set([...remainingResult.value, ...listedIds, ...missingIds.filter((id) => !goneIdSet.has(id))]);
+  for (const job of jobsOldestFirst) if (isOpen(job)) openIds.add(job.id);
+  for (const { id } of endedJobs) openIds.delete(id);
+  const state = { newestMs, open: [...openIds].slice(0, MAX_ACTIVE_JOBS), ended: [...endedIds].slice(0, MAX_ENDED_JOBS) };
+  return ok({ state, ended: endedJobs, newestId: newestResult.value.jobs[0]?.id });
 }
 
-/** Reads back to the jobs of the last check. `isCut`: it stopped at a page of known jobs, which may not be all. */
-async function readNewest(
+/** Reads back to the jobs of the last check. `isTruncated`: it stopped at a page of known jobs, which may not be all. */
+async function readNewestJobs(
   access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
-): Promise<Result<{ jobs: JobListItem[]; isCut: boolean }, Failure>> {
+): Promise<Result<{ jobs: JobListItem[]; isTruncated: boolean }, Failure>> {
   const knownIds = new Set([...(before?.open ?? []), ...(before?.ended ?? [])]);
   const rows: JobListItem[] = [];
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -87,44 +87,44 @@ async function readNewest(
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
     rows.push(...jobs);
-    const last = jobs.at(-1);
-    const oldestMs = last && getCreatedMs(last);
+    const oldestJob = jobs.at(-1);
+    const oldestMs = oldestJob && getCreatedMs(oldestJob);
     const isComplete = jobs.length < PAGE_SIZE || pagination.has_more === false;
     if (isComplete || !before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
-    if (jobs.every(({ id }) => knownIds.has(id))) return ok({ jobs: rows, isCut: true });
+    if (jobs.every(({ id }) => knownIds.has(id))) return ok({ jobs: rows, isTruncated: true });
   }
-  return ok({ jobs: rows, isCut: false });
+  return ok({ jobs: rows, isTruncated: false });
 }
 
 /**
  * Reads open jobs, oldest first, until the service's total shows that all others still exist. For a long queue that is one page.
  * `listedCount` is the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
  */
-async function readActive(
+async function readActiveJobs(
   access: BackgroundAccess,
-  before: { missing: readonly string[]; listedCount: number; isLimited: boolean } | undefined,
+  before: { missingIds: readonly string[]; listedCount: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
-): Promise<Result<{ listedIds: string[]; leftIds: string[] }, Failure>> {
+): Promise<Result<{ listedIds: string[]; goneIds: string[] }, Failure>> {
   const listedIds = new Set<string>();
-  if (before?.missing.length === 0) return ok({ listedIds: [], leftIds: [] });
-  const missing = before?.missing ?? [];
-  let endedIds: string[] = [];
-  for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE_SIZE) {
+  if (before?.missingIds.length === 0) return ok({ listedIds: [], goneIds: [] });
+  const missingIds = before?.missingIds ?? [];
+  let goneIds: string[] = [];
+  for (let offset = 0; offset < MAX_ACTIVE_JOBS; offset += PAGE_SIZE) {
     const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
     for (const { id } of jobs) listedIds.add(id);
-    const isLast = jobs.length < PAGE_SIZE || pagination.has_more === false;
-    const isComplete = isLast || offset + PAGE_SIZE >= MAX_ACTIVE;
-    const reachedIndex = isComplete ? missing.length : missing.findLastIndex((id) => listedIds.has(id));
-    endedIds = missing.filter((id, index) => index < reachedIndex && !listedIds.has(id));
+    const isLastPage = jobs.length < PAGE_SIZE || pagination.has_more === false;
+    const isComplete = isLastPage || offset + PAGE_SIZE >= MAX_ACTIVE_JOBS;
+    const endIndex = isComplete ? missingIds.length : missingIds.findLastIndex((id) => listedIds.has(id));
+    goneIds = missingIds.filter((id, index) => index < endIndex && !listedIds.has(id));
     // The total includes jobs that are not tracked.
     const hasAllOthers =
-      !before?.isLimited && reachedIndex >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listedCount;
-    if (isLast || hasAllOthers) break;
+      !before?.isLimited && endIndex >= 0 && before && (pagination.total ?? 0) >= missingIds.length - goneIds.length + before.listedCount;
+    if (isLastPage || hasAllOthers) break;
   }
-  return ok({ listedIds: [...listedIds], leftIds: endedIds });
+  return ok({ listedIds: [...listedIds], goneIds });
 }
 
 /** Adds jobs that have left the lists to `rows`. Returns the ids of those that must still be read. */
@@ -186,7 +186,7 @@ type BatchInput = {
   before: readonly BatchState[];
   /** Jobs that ended since the last check. */
   ended: readonly JobListItem[];
-  /** Ids of jobs that waited or ran at `listedAt`, up to MAX_ACTIVE. */
+  /** Ids of jobs that waited or ran at `listedAt`, up to MAX_ACTIVE_JOBS. */
   open: readonly string[];
   listedAt: number;
 };
@@ -215,7 +215,7 @@ export async function findEndedBatches({ jobLabels, connectionId, before, ended,
   for (const batch of batchesById.values()) {
     const { jobIds, size, newestAt } = await jobLabels.getBatch(connectionId, batch.id);
     // Jobs that were submitted later, or exceed the limit, may still be waiting.
-    if (newestAt > listedAt || openIds.size >= MAX_ACTIVE) continue;
+    if (newestAt > listedAt || openIds.size >= MAX_ACTIVE_JOBS) continue;
     const isSent = jobIds.length >= size || listedAt - newestAt >= ABANDONED_MS;
     if (!isSent || jobIds.some((id) => openIds.has(id))) continue;
     endedBatches.push({ ...batch, jobs: jobIds.length, newestJobId: jobIds.at(-1) ?? "" });

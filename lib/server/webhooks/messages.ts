@@ -11,7 +11,7 @@ import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhoo
 /** Below Discord's limit for messages. The other formats allow more. */
 const MAX_TEXT_LENGTH = 1800;
 
-type Message = { title: string; text: string; url: string; isBad: boolean };
+type Message = { title: string; text: string; url: string; isFailure: boolean };
 type OutgoingMessage = {
   id: string;
   payload: WebhookPayload;
@@ -22,23 +22,23 @@ type OutgoingMessage = {
   now: number;
 };
 
-/** The URL, headers and body of one attempt. Each attempt has its own time and signature. */
+/** Builds the URL, headers and body of one attempt. Each attempt has its own time and signature. */
 export function buildRequest({ id, payload, body, format, url, secrets, now }: OutgoingMessage): {
   url: string;
   headers: Record<string, string>;
   body: string;
 } {
-  const formatted = formatMessage(format, payload, body, url);
+  const formattedMessage = formatMessage(format, payload, body, url);
   const sentAt = new Date(now);
   return {
-    ...formatted,
+    ...formattedMessage,
     headers: {
       "content-type": "application/json",
-      "content-length": String(Buffer.byteLength(formatted.body)),
+      "content-length": String(Buffer.byteLength(formattedMessage.body)),
       "user-agent": "Lightdesk-Webhooks",
       "webhook-id": id,
       "webhook-timestamp": String(Math.floor(now / 1000)),
-      "webhook-signature": secrets.map((secret) => new Signer(secret).sign(id, sentAt, formatted.body)).join(" "),
+      "webhook-signature": secrets.map((secret) => new Signer(secret).sign(id, sentAt, formattedMessage.body)).join(" "),
     },
   };
 }
@@ -51,7 +51,7 @@ export function formatLoggedBody(format: WebhookFormat, body: string): string {
 
 function formatMessage(format: WebhookFormat, payload: WebhookPayload, body: string, url: string): { url: string; body: string } {
   if (format === "standard") return { url, body };
-  const { title, text, url: link, isBad } = toMessage(payload);
+  const { title, text, url: link, isFailure } = toMessage(payload);
   if (format === "slack") {
     const lines = [`*${escapeForSlack(title)}*`, ...(text === "" ? [] : [escapeForSlack(text)]), `<${link}|Open in Lightdesk>`];
     return { url, body: writeExactJson({ text: lines.join("\n") }) };
@@ -62,18 +62,18 @@ function formatMessage(format: WebhookFormat, payload: WebhookPayload, body: str
     return { url, body: writeExactJson({ content: lines.join("\n"), allowed_mentions: { parse: [] } }) };
   }
   const { topic, server } = splitTopic(url);
-  const priority = isBad ? 4 : 3;
-  const tags = [isBad ? "x" : "white_check_mark"];
+  const priority = isFailure ? 4 : 3;
+  const tags = [isFailure ? "x" : "white_check_mark"];
   return { url: server, body: writeExactJson({ topic, title, message: text === "" ? title : text, click: link, tags, priority }) };
 }
 
 /** ntfy accepts JSON at its root URL, with the topic in the body. */
-function splitTopic(address: string): { topic: string; server: string } {
-  const url = new URL(address);
-  const parts = url.pathname.split("/").filter((part) => part !== "");
-  const last = parts.pop() ?? "";
-  url.pathname = `/${parts.join("/")}`;
-  return { topic: decodePercent(last) ?? last, server: url.href };
+function splitTopic(topicUrl: string): { topic: string; server: string } {
+  const url = new URL(topicUrl);
+  const segments = url.pathname.split("/").filter((segment) => segment !== "");
+  const topicSegment = segments.pop() ?? "";
+  url.pathname = `/${segments.join("/")}`;
+  return { topic: decodePercent(topicSegment) ?? topicSegment, server: url.href };
 }
 
 const escapeForSlack = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -82,9 +82,9 @@ const escapeForDiscord = (text: string) => text.replaceAll(/[\\*_~`|>#[\]()<@-]/
 function toMessage(payload: WebhookPayload): Message {
   const { data } = payload;
   const connectionName = data.connection.name;
-  const createMessage = (title: string, lines: readonly (string | undefined)[], isBad = false): Message => {
+  const createMessage = (title: string, lines: readonly (string | undefined)[], isFailure = false): Message => {
     const text = lines.filter((line) => line !== undefined && line !== "").join("\n");
-    return { title: truncateText(title, 200), text: truncateText(text, MAX_TEXT_LENGTH), url: data.url, isBad };
+    return { title: truncateText(title, 200), text: truncateText(text, MAX_TEXT_LENGTH), url: data.url, isFailure };
   };
   switch (payload.type) {
     case "job.completed":
@@ -95,7 +95,7 @@ function toMessage(payload: WebhookPayload): Message {
       const counts = [`${jobs} ${jobs === 1 ? "job" : "jobs"}`, `${completed} completed`, `${failed} failed`];
       return createMessage(
         `Batch ${name} finished`,
-        [[connectionName, member, ...counts].filter((fact) => fact !== undefined).join(" · ")],
+        [[connectionName, member, ...counts].filter((detail) => detail !== undefined).join(" · ")],
         failed > 0,
       );
     }
@@ -118,14 +118,14 @@ type JobPayload = Extract<WebhookPayload, { type: "job.completed" | "job.failed"
 
 function toJobMessage(
   payload: JobPayload,
-  createMessage: (title: string, lines: readonly (string | undefined)[], isBad?: boolean) => Message,
+  createMessage: (title: string, lines: readonly (string | undefined)[], isFailure?: boolean) => Message,
 ): Message {
   const { connection, job } = payload.data;
-  const isBad = payload.type === "job.failed";
+  const isFailure = payload.type === "job.failed";
   const outputs = job.outputs === undefined ? undefined : `${job.outputs} ${job.outputs === 1 ? "output" : "outputs"}`;
-  const facts = [connection.name, job.member, job.runMs === undefined ? undefined : formatDuration(job.runMs), outputs];
-  const lines = [facts.filter((fact) => fact !== undefined).join(" · "), job.failure?.message, job.prompt];
-  return createMessage(`${job.name} ${isBad ? "failed" : "completed"}`, lines, isBad);
+  const details = [connection.name, job.member, job.runMs === undefined ? undefined : formatDuration(job.runMs), outputs];
+  const lines = [details.filter((detail) => detail !== undefined).join(" · "), job.failure?.message, job.prompt];
+  return createMessage(`${job.name} ${isFailure ? "failed" : "completed"}`, lines, isFailure);
 }
 
 const describeDowntime = (ms: number | undefined) => (ms === undefined ? undefined : `It was down for ${formatDuration(ms)}.`);

@@ -15,7 +15,7 @@ export function sealTarget(ring: KeyRing, id: string, target: WebhookTarget): Se
   return seal(ring, toSecretRecordId("webhooks", id), writeExactJson(target));
 }
 
-/** Undefined if the key ring lacks the key. */
+/** Returns undefined if the key ring lacks the key. */
 export function openTarget(ring: KeyRing, { id, sealed }: Pick<Webhook, "id" | "sealed">): WebhookTarget | undefined {
   const text = unseal(ring, toSecretRecordId("webhooks", id), sealed);
   return text === undefined ? undefined : targetSchema.safeParse(parseJson(text)).data;

@@ -52,9 +52,9 @@ export async function createWebhook(composition: Composition, body: WebhookBody)
 export async function changeWebhook(composition: Composition, id: string, change: WebhookChange): Promise<Result<WebhookSaved, Failure>> {
   const { store, keyRing, now, webhooks } = composition;
   const { url, renewSecret, ...settings } = change;
-  const previous = await store.webhooks.get(id);
-  const target = previous && openTarget(keyRing, previous);
-  if (!previous) return failed(webhookNotFound);
+  const previousWebhook = await store.webhooks.get(id);
+  const target = previousWebhook && openTarget(keyRing, previousWebhook);
+  if (!previousWebhook) return failed(webhookNotFound);
   if (!target && (url === undefined || renewSecret === undefined))
     return failed(
       createFailure(
@@ -62,23 +62,23 @@ export async function changeWebhook(composition: Composition, id: string, change
         "The stored address can't be decrypted with the console's encryption keys. Enter it again, with a new secret.",
       ),
     );
-  const changedWebhook = { ...previous, ...settings };
+  const changedWebhook = { ...previousWebhook, ...settings };
   const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changedWebhook.format });
   if (urlFailure) return failed(urlFailure);
-  const isRenewed = renewSecret !== undefined || !target;
-  const oldSecret = renewSecret === "keep-old" ? target?.secret : isRenewed ? undefined : target.oldSecret;
+  const isSecretRenewed = renewSecret !== undefined || !target;
+  const oldSecret = renewSecret === "keep-old" ? target?.secret : isSecretRenewed ? undefined : target.oldSecret;
   const newTarget: WebhookTarget = {
     url: url ?? target?.url ?? "",
-    secret: isRenewed ? createSecret() : target.secret,
+    secret: isSecretRenewed ? createSecret() : target.secret,
     ...(oldSecret !== undefined && { oldSecret }),
   };
-  const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : previous.oldUntil;
+  const oldUntil = isSecretRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : previousWebhook.oldUntil;
   const webhook = { ...changedWebhook, origin: new URL(newTarget.url).origin, sealed: sealTarget(keyRing, id, newTarget), oldUntil };
-  if (!(await store.webhooks.change(previous, webhook, now())))
-    return failed(createFailure("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
+  if (!(await store.webhooks.change(previousWebhook, webhook, now())))
+    return failed(createFailure("CONFLICT", "The webhook has changed since you loaded it. Reload, then try again."));
   webhooks.refresh(webhook.connectionId);
   // A chat webhook's secret was never shown.
-  const showsSecret = changedWebhook.format === "standard" && (isRenewed || previous.format !== "standard");
+  const showsSecret = changedWebhook.format === "standard" && (isSecretRenewed || previousWebhook.format !== "standard");
   return ok({ webhook: toView(webhook, now()), ...(showsSecret && { secret: newTarget.secret }) });
 }
 
@@ -116,7 +116,7 @@ export async function sendTest(
     type: payload.type,
     body: writeExactJson(payload),
   };
-  const claimedDelivery = await store.webhooks.addClaimed({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
+  const claimedDelivery = await store.webhooks.addClaimedDelivery({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
   const delivery = claimedDelivery && (await webhooks.attempt(claimedDelivery));
   return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(deliveryNotFound);
 }
@@ -149,16 +149,16 @@ function createSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-function toView(webhook: Webhook, now: number, last?: WebhookView["last"]): WebhookView {
+function toView(webhook: Webhook, now: number, lastDelivery?: WebhookView["last"]): WebhookView {
   const { id, connectionId: connection, name, origin, format, events, includesPrompts, isEnabled, createdAt, oldUntil = 0 } = webhook;
   const view = { id, connection, name, origin, format, events, includesPrompts, isEnabled, createdAt };
-  return { ...view, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(last && { last }) };
+  return { ...view, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(lastDelivery && { last: lastDelivery }) };
 }
 
 function toDeliveryView(delivery: Delivery, { format }: Pick<Webhook, "format">): DeliveryView {
   const { id, eventId, type, state, createdAt, attempts, body, nextAt } = delivery;
   const { lastAt, durationMs = 0, status, problem, response } = delivery;
   const view = { id, eventId, type, state, createdAt, attempts, request: formatLoggedBody(format, body) };
-  const last = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
-  return { ...view, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
+  const lastAttempt = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
+  return { ...view, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(lastAttempt && { last: lastAttempt }) };
 }

@@ -11,7 +11,7 @@ import { type Composition, type Webhooks } from "../composition-type";
 import { type BackgroundAccess, openForConsole } from "../connections/access";
 import { type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
-import { createDeliverer, RETRY_FOR_MS } from "./deliver";
+import { createDeliverer, RETRY_PERIOD_MS } from "./deliver";
 import { checkConnection, checkFailure, toDeliveries, watchStateSchema } from "./detect-events";
 
 /** How often webhooks are read, because another process may change them. */
@@ -48,14 +48,14 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       feed?.stop();
       watchStates.delete(id);
     }
-    for (const [id, hooks] of webhooks) {
+    for (const [id, connectionWebhooks] of webhooks) {
       const watchState = watchStates.get(id) ?? { dueMs: 0, earliestCheckMs: 0, isChecking: false };
       watchStates.set(id, watchState);
       if (watchState.isChecking || watchState.dueMs > performance.now()) continue;
       watchState.isChecking = true;
       watchState.isStale = false;
       const startedMs = performance.now();
-      const pendingCheck: Promise<void> = check(id, hooks, watchState)
+      const checkPromise: Promise<void> = check(id, connectionWebhooks, watchState)
         .catch((err: unknown) => {
           if (!stopController.signal.aborted) log.error({ err, connectionId: id }, "webhook watch failed");
           return POLL_MS;
@@ -65,13 +65,13 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
           watchState.isChecking = false;
           watchState.earliestCheckMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - startedMs));
           watchState.dueMs = Math.max(watchState.earliestCheckMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
-          checks.delete(pendingCheck);
+          checks.delete(checkPromise);
           loop.wake();
         });
-      checks.add(pendingCheck);
+      checks.add(checkPromise);
     }
-    const due = [...watchStates.values()].map(({ isChecking, dueMs }) => (isChecking ? POLL_MS : dueMs - performance.now()));
-    return Math.max(20, Math.min(POLL_MS, ...due));
+    const delaysMs = [...watchStates.values()].map(({ isChecking, dueMs }) => (isChecking ? POLL_MS : dueMs - performance.now()));
+    return Math.max(20, Math.min(POLL_MS, ...delaysMs));
   }
 
   /** Returns the milliseconds until the next check. */
@@ -84,14 +84,14 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
     const input = {
       composition,
       webhooks,
-      before: previousState && now() - previousState.atMs < RETRY_FOR_MS ? previousState : undefined,
+      before: previousState && now() - previousState.atMs < RETRY_PERIOD_MS ? previousState : undefined,
       signal: stopController.signal,
     };
-    const access = await openForConsole(composition, id);
-    if (access.ok) await subscribe(access.value, watchState);
-    const { state, detectedEvents, waitMs } = await (access.ok
-      ? checkConnection(input, access.value)
-      : checkFailure(input, connection, access.failure));
+    const accessResult = await openForConsole(composition, id);
+    if (accessResult.ok) await subscribe(accessResult.value, watchState);
+    const { state, detectedEvents, waitMs } = await (accessResult.ok
+      ? checkConnection(input, accessResult.value)
+      : checkFailure(input, connection, accessResult.failure));
     const deliveries = detectedEvents.flatMap((event) => toDeliveries(event, webhooks, now()));
     const newState = writeExactJson(state);
     if (newState !== leasedState) await store.webhooks.recordWatch(id, { holder, state: newState, deliveries, now: now() });

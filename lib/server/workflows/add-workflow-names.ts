@@ -36,15 +36,15 @@ export async function addWorkflowNames(operation: Operation, source: NameSource,
 }
 
 async function addResponseFields(operation: Operation, source: NameSource, value: unknown): Promise<unknown> {
-  const list = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
-  const rows: unknown = list && asObject(value)?.[list];
-  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await addJobFields(source, rows) };
+  const listField = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
+  const rows: unknown = listField && asObject(value)?.[listField];
+  if (listField && isObject(value) && Array.isArray(rows)) return { ...value, [listField]: await addJobFields(source, rows) };
   if (operation.subject === "job") {
-    const class_names = source.composition.classNames.find(source.connection.id, listClasses(value));
+    const classNames = source.composition.classNames.find(source.connection.id, listClasses(value));
     const [job] = await addJobFields(source, [value]);
     const id = asText(asObject(value)?.id);
     const reruns = id === undefined ? [] : await source.composition.store.jobLabels.listReruns(source.connection.id, id);
-    return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
+    return isObject(job) ? { ...job, class_names: classNames, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
   }
   return value;
 }

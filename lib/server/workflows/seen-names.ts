@@ -18,8 +18,8 @@ export function createSeenNames() {
       for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
         const entry = asObject(item);
         const id = asText(entry?.id) ?? asText(entry?.prompt_id);
-        const job = [asText(entry?.workflow_name), asText(entry?.job_label)].filter(Boolean).join(" · ");
-        const name = job || asText(entry?.name);
+        const jobName = [asText(entry?.workflow_name), asText(entry?.job_label)].filter(Boolean).join(" · ");
+        const name = jobName || asText(entry?.name);
         if (id === undefined || id.length > MAX_LENGTH || !name) continue;
         namesById.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
       }

@@ -1,4 +1,4 @@
-// Records when an asset's bytes were last read. Batched once a second, so that a gallery doesn't commit per image.
+// Records when an asset's bytes were last read. Commits once a second, so that a gallery doesn't cause a commit per image.
 
 import { sql } from "kysely";
 import { type Database, toStatement } from "../store/database";
@@ -21,10 +21,10 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
     pendingTimes.clear();
     try {
       // PostgreSQL treats the values of a VALUES list as text unless they are cast.
-      const times = [...timesInCommit].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
+      const times = [...timesInCommit].map(([seq, timeMs]) => sql`(cast(${seq} as bigint), cast(${timeMs} as bigint))`);
       await database.commit(async (tx) => {
-        for (let from = 0; from < times.length; from += BATCH_SIZE) {
-          const batch = sql.join(times.slice(from, from + BATCH_SIZE));
+        for (let start = 0; start < times.length; start += BATCH_SIZE) {
+          const batch = sql.join(times.slice(start, start + BATCH_SIZE));
           await tx.run(
             // Another process may have written a later time.
             toStatement(

@@ -16,7 +16,7 @@ function getAssetType(tags: readonly string[]): "input" | "output" | "temp" {
   return tags.includes("output") ? "output" : tags.includes("temp") ? "temp" : "input";
 }
 
-const PREVIEW_EDGE_PX = 512;
+const PREVIEW_SIZE_PX = 512;
 /** Kinds whose preview shows the content. Other kinds only have an icon, which needs no URL. */
 const previewKinds = new Set(["image", "video", "audio"]);
 
@@ -49,8 +49,8 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
 }
 
 function createPreviewUrl(asset: StoredAsset, baseUrl: string): string {
-  const query = new URLSearchParams({ filename: getFileName(asset), type: getAssetType(asset.tags), res: String(PREVIEW_EDGE_PX) });
-  return `${baseUrl}/api/view?${query.toString()}`;
+  const params = new URLSearchParams({ filename: getFileName(asset), type: getAssetType(asset.tags), res: String(PREVIEW_SIZE_PX) });
+  return `${baseUrl}/api/view?${params.toString()}`;
 }
 
 /** Damaged metadata counts as empty, because one damaged row must not break the whole list. */

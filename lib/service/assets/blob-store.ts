@@ -9,7 +9,7 @@ import { type StagedFile } from "./staged-file";
 export type StoredBytes = {
   size: number;
   modifiedMs: number;
-  /** Throws if the bytes are missing, for requests that don't read them. Absent if `open` has already checked it. */
+  /** Throws if the bytes are missing, for requests that don't read them. Undefined if `open` has already checked this. */
   check?(): Promise<void>;
   /** Reads from `start` to `end`, both inclusive. Closes the bytes afterwards, so don't call `close` as well. */
   read(start: number, end: number): Promise<Readable>;
@@ -70,7 +70,7 @@ export type BlobBackend = {
 
 /** Hashes that are being referenced right now and must not be removed. */
 export type BlobHolds = {
-  hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
+  hold<T>(hashes: readonly string[], callback: () => Promise<T>): Promise<T>;
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
@@ -114,10 +114,10 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Bl
     async sweep(canContinue) {
       let removedCount = 0;
       for await (const page of listPages()) {
-        const referenced = await findReferenced(page);
+        const referencedHashes = await findReferenced(page);
         for (const hash of page) {
           if (!canContinue()) return removedCount;
-          if (!referenced.has(hash) && (await remove(hash))) removedCount += 1;
+          if (!referencedHashes.has(hash) && (await remove(hash))) removedCount += 1;
         }
       }
       await backend.cleanUp();
@@ -137,18 +137,18 @@ export function createLocalHolds(findReferenced: FindReferenced): BlobHolds {
   }
 
   function release(hash: string): void {
-    const remaining = (holdCounts.get(hash) ?? 1) - 1;
-    if (remaining > 0) holdCounts.set(hash, remaining);
+    const remainingCount = (holdCounts.get(hash) ?? 1) - 1;
+    if (remainingCount > 0) holdCounts.set(hash, remainingCount);
     else holdCounts.delete(hash);
   }
 
   return {
-    async hold(hashes, work) {
+    async hold(hashes, callback) {
       for (const hash of hashes) holdCounts.set(hash, (holdCounts.get(hash) ?? 0) + 1);
       try {
-        // A pending removal must not delete what `work` stores.
+        // A pending removal must not delete what `callback` stores.
         await Promise.allSettled(hashes.flatMap((hash) => pendingRemovals.get(hash) ?? []));
-        return await work();
+        return await callback();
       } finally {
         hashes.forEach(release);
       }

@@ -63,11 +63,11 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
 export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<void> {
   const { database } = stores;
   await database.commitWithReserve(async (tx) => {
-    // Of several concurrent requests, one deletes the asset and the others get a 404 response.
+    // If several requests run concurrently, one deletes the asset and the others get a 404 response.
     if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw createAssetNotFoundError();
     if ((await findAssetSeqByHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
-    const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
-    await tx.run(layers.where("result", "=", getFileName(asset)));
+    const layerDeletion = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
+    await tx.run(layerDeletion.where("result", "=", getFileName(asset)));
   });
   await removeUnreferencedBlob(stores, asset.hash);
 }
@@ -102,13 +102,13 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
     throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${maxTags} tags.`, { field: "tags" });
   }
   if (addedTags.length > 0) {
-    const last = await tx.row(
+    const lastRow = await tx.row(
       query
         .selectFrom("asset_tags")
         .select(({ fn }) => fn.max("position").as("position"))
         .where("asset_seq", "=", assetSeq),
     );
-    const firstPosition = Number(last?.position ?? 0) + 1;
+    const firstPosition = Number(lastRow?.position ?? 0) + 1;
     const rows = addedTags.map((tag, index) => ({ asset_seq: assetSeq, tag, position: firstPosition + index }));
     await tx.run(query.insertInto("asset_tags").values(rows));
     await setUpdatedAt(tx, assetSeq, nowMs);
@@ -160,8 +160,8 @@ export async function listTags(reader: Reader, userId: number, tagsQuery: TagsQu
   // A tag without assets keeps its row, with a count of 0.
   if (!tagsQuery.include_zero) counts = counts.where("n", ">", 0);
   const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
-  const ordered = tagsQuery.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
-  const tags = await reader.rows(ordered.limit(tagsQuery.limit).offset(tagsQuery.offset));
+  const orderedCounts = tagsQuery.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
+  const tags = await reader.rows(orderedCounts.limit(tagsQuery.limit).offset(tagsQuery.offset));
   return { tags, total, has_more: tagsQuery.offset + tags.length < total };
 }
 
@@ -171,6 +171,6 @@ export async function countMatchingTags(
   filter: AssetFilter & { limit: number },
 ): Promise<Record<string, number>> {
   const counts = await assetSearch.countTags(userId, parseFilter(filter), filter.include_public);
-  const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
-  return Object.fromEntries(ranked.slice(0, filter.limit));
+  const rankedTags = [...counts].filter(([, n]) => n > 0).sort(([tagA, a], [tagB, b]) => b - a || (tagA < tagB ? -1 : 1));
+  return Object.fromEntries(rankedTags.slice(0, filter.limit));
 }

@@ -34,7 +34,7 @@ type AssetToInsert = {
 export async function insertAsset(tx: Transaction, asset: AssetToInsert, nowMs: number): Promise<number> {
   await requireQuota(tx, asset.ownerId, asset.content);
   const name = toFileName(asset.name);
-  const inserted = await tx.row(
+  const insertedRow = await tx.row(
     query
       .insertInto("assets")
       .values({
@@ -58,9 +58,9 @@ export async function insertAsset(tx: Transaction, asset: AssetToInsert, nowMs: 
       })
       .returning("seq"),
   );
-  if (!inserted) throw new Error(`asset ${asset.id} was not inserted`);
-  await addTags(tx, inserted.seq, asset.tags, nowMs);
-  return inserted.seq;
+  if (!insertedRow) throw new Error(`asset ${asset.id} was not inserted`);
+  await addTags(tx, insertedRow.seq, asset.tags, nowMs);
+  return insertedRow.seq;
 }
 
 export type NewAsset = {
@@ -78,15 +78,15 @@ export type CreatedAsset = { asset: StoredAsset; isNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
 export async function createAssetFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<CreatedAsset> {
-  const [created] = await createAssets(stores, [{ staged, newAsset }]);
-  if (!created) throw new Error("no asset was created for the staged file");
-  return created;
+  const [createdAsset] = await createAssets(stores, [{ staged, newAsset }]);
+  if (!createdAsset) throw new Error("no asset was created for the staged file");
+  return createdAsset;
 }
 
 export async function createAssets(
   stores: Stores,
   files: readonly { staged: StagedFile; newAsset: NewAsset }[],
-  afterCreate: (tx: Transaction, created: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
+  afterCreate: (tx: Transaction, createdAssets: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset[]> {
   const hashes = files.map(({ staged }) => staged.hash);
   try {
@@ -94,12 +94,12 @@ export async function createAssets(
       for (const { staged } of files) await stores.blobs.adopt(staged);
       return stores.database.commit(async (tx) => {
         const nowMs = stores.now();
-        const created: CreatedAsset[] = [];
+        const createdAssets: CreatedAsset[] = [];
         // Created sequentially, because the same content may appear twice.
         for (const { staged, newAsset } of files)
-          created.push(await findOrInsertAsset(tx, staged, newAsset, nowMs, () => insertBlob(tx, staged, nowMs)));
-        await afterCreate(tx, created);
-        return created;
+          createdAssets.push(await findOrInsertAsset(tx, staged, newAsset, nowMs, () => insertBlob(tx, staged, nowMs)));
+        await afterCreate(tx, createdAssets);
+        return createdAssets;
       });
     });
   } finally {
@@ -110,24 +110,24 @@ export async function createAssets(
 
 /** Creates an asset from stored content that the user can access (own or public). */
 export async function createAssetFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<CreatedAsset> {
-  const created = await createAssetIfStored(stores, hash, newAsset);
-  if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
-  return created;
+  const createdAsset = await createAssetIfStored(stores, hash, newAsset);
+  if (!createdAsset) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
+  return createdAsset;
 }
 
 export async function createAssetIfStored(
   stores: Stores,
   hash: string,
   newAsset: NewAsset,
-  afterCreate: (tx: Transaction, created: CreatedAsset) => Promise<void> = () => Promise.resolve(),
+  afterCreate: (tx: Transaction, createdAsset: CreatedAsset) => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset | undefined> {
   if (!(await isContentStored(stores, newAsset.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
     const source = await findVisibleContent(tx, newAsset.ownerId, hash);
     if (!source) return undefined;
-    const created = await findOrInsertAsset(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
-    await afterCreate(tx, created);
-    return created;
+    const createdAsset = await findOrInsertAsset(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
+    await afterCreate(tx, createdAsset);
+    return createdAsset;
   });
 }
 
@@ -168,10 +168,10 @@ async function findOrInsertAsset(
   insertContent: () => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset> {
   await requirePreview(tx, newAsset);
-  const existing = await findExistingAsset(tx, content.hash, newAsset);
-  if (existing) {
-    await addTags(tx, existing.seq, newAsset.tags, nowMs);
-    return { asset: (await readAssets(tx, [existing.seq]))[0] ?? existing, isNew: false };
+  const existingAsset = await findExistingAsset(tx, content.hash, newAsset);
+  if (existingAsset) {
+    await addTags(tx, existingAsset.seq, newAsset.tags, nowMs);
+    return { asset: (await readAssets(tx, [existingAsset.seq]))[0] ?? existingAsset, isNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = newAsset;
   const id = newAsset.id ?? generateId();
@@ -186,8 +186,8 @@ async function findExistingAsset(tx: Transaction, hash: string, newAsset: NewAss
   if (newAsset.id !== undefined) {
     const ownAsset = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
     if (ownAsset) return ownAsset;
-    const existing = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
-    if (existing) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
+    const foreignAsset = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
+    if (foreignAsset) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
   const seq = await findAssetSeqByHash(tx, newAsset.ownerId, hash);
   const [assetWithContent] = seq === undefined ? [] : await readAssets(tx, [seq]);

@@ -28,12 +28,12 @@ export async function findFilesByName(
   const seqs = await findAssetSeqs(reader, userId, names);
   const files = new Map<number, { hash: string; media_type: string }>();
   const uniqueSeqs = [...new Set(seqs.values())];
-  for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
+  for (let start = 0; start < uniqueSeqs.length; start += BATCH_SIZE) {
     const batchQuery = query
       .selectFrom("assets")
       .innerJoin("blobs", "blobs.hash", "assets.hash")
       .select(["assets.seq", "assets.hash", "media_type"])
-      .where("assets.seq", "in", uniqueSeqs.slice(from, from + BATCH_SIZE));
+      .where("assets.seq", "in", uniqueSeqs.slice(start, start + BATCH_SIZE));
     for (const { seq, hash, media_type } of await reader.rows(batchQuery)) files.set(seq, { hash, media_type });
   }
   return new Map(
@@ -47,8 +47,8 @@ export async function findFilesByName(
 async function findAssetSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
   const seqByName = new Map<string, number>();
-  for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
-    const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(toLookupValues(name))})`);
+  for (let start = 0; start < validNames.length; start += BATCH_SIZE) {
+    const batch = validNames.slice(start, start + BATCH_SIZE).map((name) => sql`(${sql.join(toLookupValues(name))})`);
     const seq = sql`coalesce(${selectFirst(userId, sql.ref("column2"))}, ${selectNewest(userId, "column3")}, ${selectNewest(userId, "column4")})`;
     const statement = sql<{
       name: string;

@@ -27,20 +27,20 @@ export function createFolders(dataDir: string) {
   return folders;
 }
 
-/** Part of the limit that an eviction frees in addition, so that not every write evicts. */
+/** Fraction of the limit that an eviction frees in addition, so that not every write causes an eviction. */
 const EXTRA_EVICTION_RATIO = 0.2;
 
 export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
   const files = await listFilesByAge(folder);
-  let bytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (bytes <= maxBytes) return bytes;
+  let totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (totalBytes <= maxBytes) return totalBytes;
   for (const { path, size } of files) {
-    if (bytes <= maxBytes * (1 - EXTRA_EVICTION_RATIO)) break;
+    if (totalBytes <= maxBytes * (1 - EXTRA_EVICTION_RATIO)) break;
     if (isInUse(path)) continue;
     await rm(path, { force: true });
-    bytes -= size;
+    totalBytes -= size;
   }
-  return bytes;
+  return totalBytes;
 }
 
 export async function sweepCacheFolder(
@@ -51,9 +51,9 @@ export async function sweepCacheFolder(
   let removedCount = 0;
   for (const shard of await readdir(folder)) {
     const hashes = (await readdir(join(folder, shard))).map((suffix) => shard + suffix);
-    const referenced = await findReferenced(hashes);
+    const referencedHashes = await findReferenced(hashes);
     for (const hash of hashes) {
-      if (referenced.has(hash)) continue;
+      if (referencedHashes.has(hash)) continue;
       await removeCopy(hash);
       removedCount += 1;
     }

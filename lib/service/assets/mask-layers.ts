@@ -15,7 +15,7 @@ import { isRaster, MAX_PIXELS } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
-const MAX_EDGE = 16_384;
+const MAX_SIDE_PX = 16_384;
 
 type ImageFile = { path: string; mediaType: string; size: number };
 
@@ -23,8 +23,8 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
   if (!isRaster(file.mediaType)) throw createNotAnImageError();
   if (file.size > MAX_IMAGE_BYTES) throw createImageTooLargeError();
   const { width, height } = await readSize(file.path);
-  if (width > MAX_EDGE || height > MAX_EDGE) {
-    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; the limit per edge is ${MAX_EDGE}.`, {
+  if (width > MAX_SIDE_PX || height > MAX_SIDE_PX) {
+    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; the limit per side is ${MAX_SIDE_PX}.`, {
       width,
       height,
     });
@@ -102,9 +102,9 @@ async function createLayers(
       stagedLayers.push({ staged: await stageFile(files[layer]), newAsset: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createAssets(stores, stagedLayers, async (tx, created) => {
+    const [result] = await createAssets(stores, stagedLayers, async (tx, createdAssets) => {
       for (const [index, layer] of layers.entries()) {
-        const asset = created[index]?.asset;
+        const asset = createdAssets[index]?.asset;
         // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
         if (asset) names[layer] = getFileName(asset);
       }
@@ -121,27 +121,27 @@ const openWithProfile = (path: string) => sharp(path, { ignoreIcc: true }).keepI
 type TempFiles = { alpha: string; colours: string; flat: string };
 
 /** Also detects images whose pixels don't match their header. */
-async function drawLayers(upload: string, original: string, maskNames: MaskNames, tempFiles: TempFiles): Promise<void> {
+async function drawLayers(upload: string, original: string, layerFiles: MaskNames, tempFiles: TempFiles): Promise<void> {
   try {
     // Colours and alpha are separated first, because joining a channel to an image with alpha would give a different result.
     await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(tempFiles.alpha);
     await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(tempFiles.colours);
     // Colour values and their profile are unchanged, because a conversion would lose colours of wide-gamut photos.
-    const space = (await sharp(original).metadata()).space ?? "";
-    const upright = sharp(original, { ignoreIcc: rgbSpaces.includes(space) })
+    const colourSpace = (await sharp(original).metadata()).space ?? "";
+    const uprightImage = sharp(original, { ignoreIcc: rgbSpaces.includes(colourSpace) })
       .autoOrient()
       .removeAlpha()
       .toColourspace("srgb");
-    const flat = rgbSpaces.includes(space) ? upright.keepIccProfile() : upright;
-    await flat.png({ compressionLevel: 0 }).toFile(tempFiles.flat);
-    await sharp(tempFiles.alpha).negate().toColourspace("b-w").png().toFile(maskNames.mask);
-    await openWithProfile(tempFiles.flat).joinChannel(tempFiles.alpha).png().toFile(maskNames.result);
-    await sharp(tempFiles.colours).joinChannel(maskNames.mask).png().toFile(maskNames.paint);
+    const flatImage = rgbSpaces.includes(colourSpace) ? uprightImage.keepIccProfile() : uprightImage;
+    await flatImage.png({ compressionLevel: 0 }).toFile(tempFiles.flat);
+    await sharp(tempFiles.alpha).negate().toColourspace("b-w").png().toFile(layerFiles.mask);
+    await openWithProfile(tempFiles.flat).joinChannel(tempFiles.alpha).png().toFile(layerFiles.result);
+    await sharp(tempFiles.colours).joinChannel(layerFiles.mask).png().toFile(layerFiles.paint);
     await openWithProfile(tempFiles.flat)
-      .composite([{ input: maskNames.paint }])
+      .composite([{ input: layerFiles.paint }])
       .removeAlpha()
       .png()
-      .toFile(maskNames.painted);
+      .toFile(layerFiles.painted);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (/no space left/i.test(reason)) throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");

@@ -18,9 +18,9 @@ export async function sniffMediaType(head: Buffer): Promise<string> {
   return text === undefined ? BINARY_TYPE : sniffText(text, head.length < HEAD_BYTES);
 }
 
-function sniffText(text: string, isWhole: boolean): string {
+function sniffText(text: string, isComplete: boolean): string {
   const body = text.replace(/^\uFEFF/, "").trimStart();
-  if (isJson(body, isWhole)) return "application/json";
+  if (isJson(body, isComplete)) return "application/json";
   const start = body.slice(0, 2000).toLowerCase();
   if (/<svg[\s>/]/.test(start)) return "image/svg+xml";
   if (/^<!doctype html|<(html|head|body|script|iframe|style)[\s>/]/.test(start)) return "text/html";
@@ -28,9 +28,9 @@ function sniffText(text: string, isWhole: boolean): string {
   return "text/plain";
 }
 
-function isJson(body: string, isWhole: boolean): boolean {
+function isJson(body: string, isComplete: boolean): boolean {
   if (!/^(\{\s*["}]|\[\s*([[\]{"\d-]|true|false|null))/.test(body)) return false;
-  if (!isWhole) return true;
+  if (!isComplete) return true;
   try {
     JSON.parse(body);
     return true;
@@ -126,7 +126,7 @@ const extensions: Readonly<Record<string, string>> = {
 };
 const knownExtensions = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
 
-/** If the bytes don't reveal the type (weights, meshes, tables), uses the name's extension, unless it belongs to another type. */
+/** If the type is unknown (weights, meshes, tables), returns the name's extension unless it belongs to a known type. */
 export function getExtension(mediaType: string, name = ""): string {
   const extension = getOwn(extensions, mediaType);
   if (extension) return extension;

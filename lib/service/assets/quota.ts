@@ -34,19 +34,19 @@ export async function checkQuota(
 export async function getRemainingQuota(reader: LimitedReader, userId: number, reservedBytes = 0): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
-  const largest = await reader.row(
+  const largestAsset = await reader.row(
     query
       .selectFrom("assets")
       .select(({ fn }) => fn.max("size").as("size"))
       .where("owner_id", "=", userId),
   );
-  return Math.max(quota - (await readUsedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
+  return Math.max(quota - (await readUsedBytes(reader, userId)) - reservedBytes, Number(largestAsset?.size ?? 0));
 }
 
 export async function requireFreeQuota(reader: LimitedReader, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
-  const used = quota === undefined ? 0 : await readUsedBytes(reader, userId);
-  if (quota !== undefined && used >= quota) throw createQuotaExceededError(used, quota);
+  const usedBytes = quota === undefined ? 0 : await readUsedBytes(reader, userId);
+  if (quota !== undefined && usedBytes >= quota) throw createQuotaExceededError(usedBytes, quota);
 }
 
 export function createQuotaExceededError(usedBytes: number, quotaBytes: number): ServiceError {

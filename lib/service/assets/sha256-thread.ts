@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
 /** The worker's source text, so that it needs no bundle. It reads only bytes that were reported as written. */
-const source = `
+const workerSource = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { openSync, readSync } = require("node:fs");
 const file = openSync(workerData, "r");
@@ -13,10 +13,10 @@ const buffer = Buffer.allocUnsafe(1024 * 1024);
 let hashedBytes = 0;
 parentPort.on("message", ({ bytes, isEnd }) => {
   while (hashedBytes < bytes) {
-    const read = readSync(file, buffer, 0, Math.min(buffer.length, bytes - hashedBytes), hashedBytes);
-    if (read === 0) throw new Error("the file is shorter than the bytes reported as written");
-    hash.update(buffer.subarray(0, read));
-    hashedBytes += read;
+    const readBytes = readSync(file, buffer, 0, Math.min(buffer.length, bytes - hashedBytes), hashedBytes);
+    if (readBytes === 0) throw new Error("the file is shorter than the bytes reported as written");
+    hash.update(buffer.subarray(0, readBytes));
+    hashedBytes += readBytes;
   }
   if (isEnd) parentPort.postMessage(hash.digest("hex"));
 });`;
@@ -56,7 +56,7 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
 /** Returns undefined if the system allows no more threads. */
 function createThread(path: string): Worker | undefined {
   try {
-    return new Worker(source, { eval: true, env: {}, execArgv: [], workerData: path });
+    return new Worker(workerSource, { eval: true, env: {}, execArgv: [], workerData: path });
   } catch {
     return undefined;
   }

@@ -21,7 +21,7 @@ const execFileAsync = promisify(execFile);
 const RENDER_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 32 * 1024 ** 2;
 const MAX_BLOCK_BYTES = 512 * 1024 ** 2;
-const RENDER_EDGE_PX = 1024;
+const RENDER_SIZE_PX = 1024;
 const WAVEFORM_COLOR = "0x4f6bbd";
 
 const demuxers: Readonly<Record<string, string>> = {
@@ -51,18 +51,18 @@ const frameArgs = [
   "-map",
   "0:v:0",
   "-vf",
-  `thumbnail=n=24,scale=w=${RENDER_EDGE_PX}:h=${RENDER_EDGE_PX}:force_original_aspect_ratio=decrease`,
+  `thumbnail=n=24,scale=w=${RENDER_SIZE_PX}:h=${RENDER_SIZE_PX}:force_original_aspect_ratio=decrease`,
 ];
 const waveformArgs = [
   "-filter_complex",
-  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${RENDER_EDGE_PX}x${RENDER_EDGE_PX / 2}:scale=sqrt:colors=${WAVEFORM_COLOR}[w]`,
+  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${RENDER_SIZE_PX}x${RENDER_SIZE_PX / 2}:scale=sqrt:colors=${WAVEFORM_COLOR}[w]`,
   "-map",
   "[w]",
 ];
 
 function createMediaPreviews(ffmpeg: string) {
   const limit = createLimiter(1);
-  const aborter = new AbortController();
+  const controller = new AbortController();
 
   return {
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
@@ -80,7 +80,7 @@ function createMediaPreviews(ffmpeg: string) {
             maxBuffer: MAX_OUTPUT_BYTES,
             timeout: RENDER_TIMEOUT_MS,
             killSignal: "SIGKILL",
-            signal: aborter.signal,
+            signal: controller.signal,
             env: { NODE_ENV: "production" },
             windowsHide: true,
           }),
@@ -91,13 +91,13 @@ function createMediaPreviews(ffmpeg: string) {
       }
     },
 
-    stop: () => aborter.abort(),
+    stop: () => controller.abort(),
   };
 }
 
 function createThumbnailCache(folders: { thumbnails: string; temp: string }, maxBytes: number) {
   const getFolder = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
-  const getFile = (hash: string, name: string) => join(getFolder(hash), `${name}.webp`);
+  const getFilePath = (hash: string, name: string) => join(getFolder(hash), `${name}.webp`);
   let cachedBytes: number | undefined;
   let pendingEviction: Promise<void> | undefined;
 
@@ -106,11 +106,11 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
   const removeThumbnails = (hash: string) => rm(getFolder(hash), { recursive: true, force: true });
 
   return {
-    read: (hash: string, name: string): Promise<Buffer | undefined> => readCachedFile(getFile(hash, name)),
+    read: (hash: string, name: string): Promise<Buffer | undefined> => readCachedFile(getFilePath(hash, name)),
 
     async write(hash: string, name: string, webp: Uint8Array): Promise<void> {
       // If caching fails, the thumbnail is sent anyway.
-      if (!(await writeCachedFile(getFile(hash, name), join(folders.temp, randomUUID()), webp))) return;
+      if (!(await writeCachedFile(getFilePath(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (cachedBytes !== undefined) cachedBytes += webp.byteLength;
       if (cachedBytes === undefined || cachedBytes > maxBytes) {
         pendingEviction ??= evictOldest(folders.thumbnails, maxBytes)
@@ -129,8 +129,8 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
 
 const MAX_DECODE_SECONDS = 20;
 
-async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
-  const box = { width: edge, height: edge, fit: "inside" } as const;
+async function shrink(source: string | Uint8Array, size: number, background?: string): Promise<Buffer> {
+  const box = { width: size, height: size, fit: "inside" } as const;
   return decodeImage(source, "A preview can't be created for this file.", () => drawThumbnail(source, box, "truncated", background));
 }
 
@@ -149,7 +149,7 @@ async function decodeImage(source: string | Uint8Array, message: string, decode:
 
 const MAX_CONCURRENT = 2;
 const MAX_CACHED_BYTES = 512 * 1024 ** 2;
-const MAX_EDGE_PX = 1024;
+const MAX_SIZE_PX = 1024;
 const RETRY_AFTER_MS = 10 * 60_000;
 
 type ThumbnailSource = { hash: string; media_type: string; name: string };
@@ -166,19 +166,19 @@ export function createThumbnails(
   const mediaPreviews = ffmpeg === undefined ? undefined : createMediaPreviews(ffmpeg);
   const limit = createLimiter(MAX_CONCURRENT);
   const pendingThumbnails = new Map<string, Promise<Thumbnail>>();
-  const failedAt = createLru<string, number>({ max: 10_000 });
+  const failureTimes = createLru<string, number>({ max: 10_000 });
 
-  async function createThumbnail(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
+  async function createThumbnail(content: ThumbnailSource, withFile: WithFile, size: number): Promise<Thumbnail> {
     const { hash } = content;
-    const cachedWebp = await cache.read(hash, String(edge));
+    const cachedWebp = await cache.read(hash, String(size));
     if (cachedWebp) return { webp: cachedWebp, isFromContent: true, isCached: true };
     const kind = getPreviewKind(content.media_type, getFileName(content));
     const webp = await withFile(async (source) => {
       await requireBytes(source);
-      return kind === "image" ? limit(() => shrink(source, edge)) : createMediaThumbnail(content, kind, source, edge);
+      return kind === "image" ? limit(() => shrink(source, size)) : createMediaThumbnail(content, kind, source, size);
     });
-    if (!webp) return { webp: await drawPlaceholder(kind, edge), isFromContent: false, isCached: false };
-    await cache.write(hash, String(edge), webp);
+    if (!webp) return { webp: await drawPlaceholder(kind, size), isFromContent: false, isCached: false };
+    await cache.write(hash, String(size), webp);
     return { webp, isFromContent: true, isCached: false };
   }
 
@@ -186,39 +186,39 @@ export function createThumbnails(
     content: ThumbnailSource,
     kind: PreviewKind,
     source: string,
-    edge: number,
+    size: number,
   ): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
-    if (edge < MAX_EDGE_PX) {
-      const large = await getOrCreateThumbnail(content, (use) => use(source), MAX_EDGE_PX);
-      return large.isFromContent ? limit(() => shrink(large.webp, edge)) : undefined;
+    if (size < MAX_SIZE_PX) {
+      const largeThumbnail = await getOrCreateThumbnail(content, (callback) => callback(source), MAX_SIZE_PX);
+      return largeThumbnail.isFromContent ? limit(() => shrink(largeThumbnail.webp, size)) : undefined;
     }
-    if (!mediaPreviews || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < RETRY_AFTER_MS) return undefined;
+    if (!mediaPreviews || performance.now() - (failureTimes.get(content.hash) ?? -Infinity) < RETRY_AFTER_MS) return undefined;
     const bytes = await mediaPreviews.draw(source, content.media_type);
-    if (bytes) return limit(() => shrink(bytes, MAX_EDGE_PX, BACKGROUND));
-    failedAt.set(content.hash, performance.now());
+    if (bytes) return limit(() => shrink(bytes, MAX_SIZE_PX, BACKGROUND));
+    failureTimes.set(content.hash, performance.now());
     return undefined;
   }
 
-  function getOrCreateThumbnail(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
-    const key = `${content.hash}-${edge}`;
-    const work = pendingThumbnails.get(key) ?? createThumbnail(content, withFile, edge).finally(() => pendingThumbnails.delete(key));
-    pendingThumbnails.set(key, work);
-    return work;
+  function getOrCreateThumbnail(content: ThumbnailSource, withFile: WithFile, size: number): Promise<Thumbnail> {
+    const key = `${content.hash}-${size}`;
+    const thumbnail = pendingThumbnails.get(key) ?? createThumbnail(content, withFile, size).finally(() => pendingThumbnails.delete(key));
+    pendingThumbnails.set(key, thumbnail);
+    return thumbnail;
   }
 
   return {
-    async get(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
-      const thumbnail = await getOrCreateThumbnail(content, withFile, edge);
+    async get(content: ThumbnailSource, withFile: WithFile, size: number): Promise<Thumbnail> {
+      const thumbnail = await getOrCreateThumbnail(content, withFile, size);
       if (thumbnail.isFromContent)
         getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isCached ? "kept" : "made" });
       return thumbnail;
     },
 
-    drawChannel: (withFile: WithFile, drawChannel: "rgb" | "alpha"): Promise<Buffer> =>
+    drawChannel: (withFile: WithFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       withFile(async (source) => {
         await requireBytes(source);
-        return limit(() => extractChannel(source, drawChannel));
+        return limit(() => extractChannel(source, channel));
       }),
 
     encode: (withFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
@@ -228,8 +228,8 @@ export function createThumbnails(
       }),
 
     async removeThumbnails(hash: string): Promise<void> {
-      const pending = [...pendingThumbnails].filter(([key]) => key.startsWith(hash));
-      await Promise.allSettled(pending.map(([, work]) => work));
+      const pendingEntries = [...pendingThumbnails].filter(([key]) => key.startsWith(hash));
+      await Promise.allSettled(pendingEntries.map(([, thumbnail]) => thumbnail));
       await cache.removeThumbnails(hash);
     },
 
@@ -248,7 +248,7 @@ async function requireBytes(source: string): Promise<void> {
   }
 }
 
-/** Extracts colours without transparency, or transparency alone, as PNG. Works like ComfyUI's view. */
+/** Extracts colours without transparency, or transparency alone, as PNG. Matches ComfyUI's `GET /view`. */
 function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
   return decodeImage(path, "The channels of this file cannot be read.", () => {
     const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
@@ -276,11 +276,11 @@ const iconShapes: Readonly<Record<PreviewKind, string>> = {
 
 const placeholders = createLru<string, Promise<Buffer>>({ max: 60 });
 
-function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
-  const key = `${kind}-${edge}`;
+function drawPlaceholder(kind: PreviewKind, size: number): Promise<Buffer> {
+  const key = `${kind}-${size}`;
   const cachedIcon = placeholders.get(key);
   if (cachedIcon) return cachedIcon;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${BACKGROUND}"/>${iconShapes[kind]}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${BACKGROUND}"/>${iconShapes[kind]}</svg>`;
   const placeholder = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
   placeholders.set(key, placeholder);
   placeholder.catch(() => placeholders.delete(key));

@@ -19,7 +19,7 @@ type LiveDatabase = {
 function openLiveSqlite(file: string): LiveDatabase {
   const database = openReadOnly(file);
   return {
-    copyTo: (to) => copyDatabase(file, to),
+    copyTo: (target) => copyDatabase(file, target),
     isReferenced: async (hash) => isReferenced(database, hash),
     close: async () => void database.close(),
   };
@@ -30,7 +30,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 async function openLivePostgres(url: string, logProgress: (progress: string) => void): Promise<LiveDatabase> {
   const pool = await openPool({ url, max: 1, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA });
   return {
-    copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, logProgress)),
+    copyTo: (target) => fillDatabase(target, () => copyServiceSnapshot(url, target, logProgress)),
     async isReferenced(hash) {
       const client = await pool.connect();
       try {
@@ -69,63 +69,63 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
   }
 }
 
-async function backUpFromDatabase(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
+async function backUpFromDatabase(backup: Backup, liveDatabase: LiveDatabase): Promise<ServiceContents> {
   const { folder, id } = backup;
   const file = `service-${id}.sqlite`;
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
-    const content = await live.copyTo(join(folder, file));
-    const blobs = await copyReferencedBlobs(backup, join(folder, file), live);
+    const content = await liveDatabase.copyTo(join(folder, file));
+    const blobs = await copyReferencedBlobs(backup, join(folder, file), liveDatabase);
     if (blobs.deleted > 0) continue;
     await mkdir(getBlobsFolder(folder), { recursive: true, mode: 0o700 });
     await syncFolders(getBlobsFolder(folder));
-    const copy = openReadOnly(join(folder, file));
+    const databaseCopy = openReadOnly(join(folder, file));
     try {
-      const databaseInfo = { schema: listMigrations(copy, "migrations"), rows: countRows(copy, countedTables) };
+      const databaseInfo = { schema: listMigrations(databaseCopy, "migrations"), rows: countRows(databaseCopy, countedTables) };
       return {
         database: { file, ...content },
         ...databaseInfo,
         blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost, ...(backup.blobs === undefined && { elsewhere: true }) },
       };
     } finally {
-      copy.close();
+      databaseCopy.close();
     }
   }
   throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again when fewer files are being deleted.`);
 }
 
 /** Copies blobs that `database` references and the backup lacks. `deleted` counts blobs that were deleted meanwhile. */
-async function copyReferencedBlobs({ blobs: source, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
-  const copy = openReadOnly(database);
+async function copyReferencedBlobs({ blobs: source, folder, logProgress }: Backup, database: string, liveDatabase: LiveDatabase) {
+  const databaseCopy = openReadOnly(database);
   const totals = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
     if (source === undefined) return totals;
-    const blobCount = countRows(copy, ["blobs"]).blobs;
-    for (const batch of listBlobs(copy)) {
+    const blobCount = countRows(databaseCopy, ["blobs"]).blobs;
+    for (const batch of listBlobs(databaseCopy)) {
       await runInParallel(batch, async ({ hash, size }) => {
-        const to = await prepareBlobPath(getBlobsFolder(folder), hash);
+        const target = await prepareBlobPath(getBlobsFolder(folder), hash);
         totals.count += 1;
         totals.bytes += size;
-        if (await hasSize(to, size)) return;
-        const outcome = await copyBlob(getBlobPath(source, hash), to, hash);
+        if (await hasSize(target, size)) return;
+        const outcome = await copyBlob(getBlobPath(source, hash), target, hash);
         if (outcome === "copied") return;
         totals.count -= 1;
         totals.bytes -= size;
-        if (outcome === "damaged" || (await live.isReferenced(hash))) totals.lost.push(hash);
+        if (outcome === "damaged" || (await liveDatabase.isReferenced(hash))) totals.lost.push(hash);
         else totals.deleted += 1;
       });
       if (totals.lost.length > MAX_LOST_FILES)
-        throw new Error(`More than ${MAX_LOST_FILES} files are missing or damaged below ${source}. Nothing was backed up.`);
+        throw new Error(`More than ${MAX_LOST_FILES} files are missing or damaged in ${source}. Nothing was backed up.`);
       logProgress(`${totals.count} of ${blobCount} files`);
     }
     return totals;
   } finally {
-    copy.close();
+    databaseCopy.close();
   }
 }
 
-async function copyBlob(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "missing"> {
+async function copyBlob(source: string, target: string, hash: string): Promise<"copied" | "damaged" | "missing"> {
   try {
-    await copyAndHash(from, to, hash);
+    await copyAndHash(source, target, hash);
     return "copied";
   } catch (error) {
     if (error instanceof ChangedContentError) return "damaged";
@@ -134,9 +134,9 @@ async function copyBlob(from: string, to: string, hash: string): Promise<"copied
   }
 }
 
-async function syncFolders(blobs: string): Promise<void> {
-  for await (const shard of await opendir(blobs)) if (shard.isDirectory()) await syncFolder(join(blobs, shard.name));
-  await syncFolder(blobs);
+async function syncFolders(blobsFolder: string): Promise<void> {
+  for await (const shard of await opendir(blobsFolder)) if (shard.isDirectory()) await syncFolder(join(blobsFolder, shard.name));
+  await syncFolder(blobsFolder);
 }
 
 function isMissing(error: unknown): boolean {

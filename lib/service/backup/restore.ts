@@ -24,7 +24,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     if (!(await hasSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
     if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
-  const lost = new Set(contents.blobs.lost);
+  const lostHashes = new Set(contents.blobs.lost);
   const database = openReadOnly(join(folder, contents.database.file));
   let checkedCount = 0;
   try {
@@ -33,7 +33,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
       throw new Error("The backup's manifest doesn't match its database.");
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
       await runInParallel(batch, async ({ hash, size }) => {
-        if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
+        if (!lostHashes.has(hash)) await requireContent(`the file ${hash}`, hash, size);
       });
       checkedCount += batch.length;
       logProgress(`${checkedCount} of ${contents.rows.blobs} files checked`);
@@ -50,14 +50,15 @@ export async function restoreService(
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const source = join(folder, contents.database.file);
   const database = openReadOnly(source);
-  const lost = new Set(contents.blobs.lost);
+  const lostHashes = new Set(contents.blobs.lost);
   let restoredCount = 0;
   await mkdir(blobs, { recursive: true, mode: 0o700 });
   try {
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
       await runInParallel(batch, async ({ hash, size }) => {
-        const to = await prepareBlobPath(blobs, hash);
-        if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(getBlobPath(getBlobsFolder(folder), hash), to, hash);
+        const target = await prepareBlobPath(blobs, hash);
+        if (lostHashes.has(hash) || (await hasSize(target, size))) return;
+        await copyVerified(getBlobPath(getBlobsFolder(folder), hash), target, hash);
       });
       restoredCount += batch.length;
       logProgress(`${restoredCount} of ${contents.rows.blobs} files`);
@@ -65,18 +66,18 @@ export async function restoreService(
   } finally {
     database.close();
   }
-  // A location that an interrupted restore of another backup recorded is outdated.
+  // An interrupted restore of another backup may have recorded its location.
   clearBlobLocation(dataDir);
   if (contents.blobs.elsewhere) await recordUnknownBucket(dataDir);
   else if (!blobs.startsWith(join(dataDir, "/"))) await recordBlobLocation(dataDir, { kind: "folder", path: blobs });
   await copyVerified(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 
-async function copyVerified(from: string, to: string, hash: string): Promise<void> {
+async function copyVerified(source: string, target: string, hash: string): Promise<void> {
   try {
-    await copyAndHash(from, to, hash);
+    await copyAndHash(source, target, hash);
   } catch (error) {
-    if (error instanceof ChangedContentError) throw new Error(`The backup is damaged: ${from} has changed.`, { cause: error });
+    if (error instanceof ChangedContentError) throw new Error(`The backup is damaged: ${source} has changed.`, { cause: error });
     throw error;
   }
 }
@@ -121,10 +122,8 @@ const BATCH_SIZE = 1000;
 
 /** Lists a database's blobs in batches. Each batch is read completely, so that a slow caller doesn't block a writer. */
 export function* listBlobs(database: SqliteConnection): Generator<BlobRef[]> {
-  const sqliteStatement = database.prepare<[string], BlobRef>(
-    `SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`,
-  );
-  for (let batch = sqliteStatement.all(""); batch.length > 0; batch = sqliteStatement.all(batch.at(-1)?.hash ?? "")) yield batch;
+  const statement = database.prepare<[string], BlobRef>(`SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`);
+  for (let batch = statement.all(""); batch.length > 0; batch = statement.all(batch.at(-1)?.hash ?? "")) yield batch;
 }
 
 export function isReferenced(database: SqliteConnection, hash: string): boolean {
@@ -139,10 +138,10 @@ export async function prepareBlobPath(folder: string, hash: string): Promise<str
   return file;
 }
 
-export async function runInParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function runInParallel<T>(items: readonly T[], processItem: (item: T) => Promise<void>): Promise<void> {
   const remainingItems = [...items];
   const worker = async () => {
-    for (let item = remainingItems.pop(); item !== undefined; item = remainingItems.pop()) await work(item);
+    for (let item = remainingItems.pop(); item !== undefined; item = remainingItems.pop()) await processItem(item);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }

@@ -37,15 +37,15 @@ async function describeSource(open: SourceOpener, url: URL): Promise<SourceDescr
   const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS);
   const requestOptions = { signal, idleMs: SOURCE_TIMEOUT_MS };
   try {
-    const headSource = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
+    const headResponse = await open(url, { ...requestOptions, method: "HEAD", shouldStopAtPromisedHash: true }).catch((error: unknown) => {
       const code = toErrorBody(error)?.code;
       if (code !== "FORBIDDEN" && code !== "UNPROCESSABLE") throw error;
     });
-    return toDescription(headSource ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
+    return toDescription(headResponse ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
   } catch (error) {
-    const refusal = toErrorBody(error);
-    if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
-    if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
+    const errorBody = toErrorBody(error);
+    if (errorBody?.code === "UNSUPPORTED_SOURCE") throw error;
+    if (errorBody) throw new ServiceError("UNPROCESSABLE", errorBody.message);
     if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");
     throw error;
   }
@@ -53,14 +53,14 @@ async function describeSource(open: SourceOpener, url: URL): Promise<SourceDescr
 
 function toDescription({ status, headers, promisedSha256, body }: SourceResponse, url: URL): SourceDescription {
   discardBody(body);
-  const length =
+  const contentLength =
     status === 200 ? readLength(headers) : status === 206 ? readContentRange(headers)?.total : readLength(headers, "x-linked-size");
-  const type = status === 200 || status === 206 ? headers["content-type"] : undefined;
+  const contentType = status === 200 || status === 206 ? headers["content-type"] : undefined;
   return {
     fileName: readFileName(headers, url),
-    isPage: type !== undefined && isPage(headers, url),
-    ...(length !== undefined && { contentLength: length }),
-    ...(type !== undefined && { contentType: type.slice(0, 200) }),
+    isPage: contentType !== undefined && isPage(headers, url),
+    ...(contentLength !== undefined && { contentLength }),
+    ...(contentType !== undefined && { contentType: contentType.slice(0, 200) }),
     ...(promisedSha256 !== undefined && { promisedSha256 }),
   };
 }
@@ -120,8 +120,8 @@ export function createDownloads(dependencies: DownloadDependencies) {
       const sha256 = promisedHashes.get(url.href);
       const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, newAsset.ownerId, url)];
       for (const hash of hashes) {
-        const created = hash === undefined ? undefined : await createAssetIfStored(dependencies, hash, newAsset);
-        if (created) return created;
+        const createdAsset = hash === undefined ? undefined : await createAssetIfStored(dependencies, hash, newAsset);
+        if (createdAsset) return createdAsset;
       }
       return undefined;
     },

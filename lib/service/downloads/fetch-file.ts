@@ -148,32 +148,32 @@ type FetchOptions = {
 export const webPageMessage =
   "The source returned a web page instead of a file. It may require a sign-in, or the URL may be that of a page about the file.";
 
-const PAUSES_MS = [250, 1000, 3000];
-/** If a source requests a longer pause, the download fails with its reason. */
-const MAX_PAUSE_MS = 120_000;
-const MAX_CONNECTIONS = 10_000;
-/** Less doesn't count as progress, because a source could send one byte at a time forever. */
+const RETRY_DELAYS_MS = [250, 1000, 3000];
+/** If a source requests a longer delay, the download fails with the source's error. */
+const MAX_RETRY_DELAY_MS = 120_000;
+const MAX_ATTEMPTS = 10_000;
+/** Fewer bytes don't count as progress, because a source could send one byte at a time forever. */
 const MIN_PROGRESS_BYTES = 1024;
-/** Must arrive within the idle timeout. A slower source could occupy a slot forever. */
+/** Required within each idle timeout, because a slower source could occupy a slot forever. */
 const MIN_BYTES_PER_INTERVAL = 1024;
 
 export async function fetchFile(options: FetchOptions): Promise<RemoteFile | undefined> {
   const { partial, signal } = options;
   const state = { remoteFile: options.remoteFile, canResume: true };
   let maxBytesReached = partial.size();
-  let failures = 0;
+  let failureCount = 0;
   for (let attempt = 1; ; attempt += 1) {
     if (state.remoteFile.total !== undefined && partial.size() === state.remoteFile.total && partial.size() > 0) return state.remoteFile;
     try {
       return (await readFromSource(options, state)) ? state.remoteFile : undefined;
     } catch (error) {
-      if (signal.aborted || !isTemporary(error) || attempt >= MAX_CONNECTIONS) throw error;
-      if (partial.size() >= maxBytesReached + MIN_PROGRESS_BYTES) failures = 0;
+      if (signal.aborted || !isTemporary(error) || attempt >= MAX_ATTEMPTS) throw error;
+      if (partial.size() >= maxBytesReached + MIN_PROGRESS_BYTES) failureCount = 0;
       maxBytesReached = Math.max(maxBytesReached, partial.size());
-      const pauseMs = PAUSES_MS[failures];
-      failures += 1;
-      if (pauseMs === undefined || getRetryAfterMs(error) > MAX_PAUSE_MS) throw error;
-      await sleep(Math.max(pauseMs, getRetryAfterMs(error)), undefined, { signal });
+      const delayMs = RETRY_DELAYS_MS[failureCount];
+      failureCount += 1;
+      if (delayMs === undefined || getRetryAfterMs(error) > MAX_RETRY_DELAY_MS) throw error;
+      await sleep(Math.max(delayMs, getRetryAfterMs(error)), undefined, { signal });
     }
   }
 }
@@ -185,22 +185,22 @@ async function readFromSource(options: FetchOptions, state: FetchProgress): Prom
   const size = partial.size();
   const ifRange = state.remoteFile.validator;
   const isResuming = state.canResume && size > 0 && ifRange !== undefined;
-  const source = await open(url, { method: "GET", signal, idleMs, ...(isResuming && { range: `bytes=${size}-`, ifRange }) });
+  const response = await open(url, { method: "GET", signal, idleMs, ...(isResuming && { range: `bytes=${size}-`, ifRange }) });
   try {
-    const encoding = readEncoding(source.headers);
+    const encoding = readEncoding(response.headers);
     if (encoding !== undefined)
       throw new ServiceError("UNPROCESSABLE", `The source sent the file with the encoding ${encoding}, which was not requested.`);
-    if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", webPageMessage);
-    if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
-    if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
-      state.remoteFile.total ??= readContentRange(source.headers)?.total;
+    if (response.status === 200 && isPage(response.headers, url)) throw new ServiceError("UNPROCESSABLE", webPageMessage);
+    if (response.status === 416 && isResuming && readUnsatisfiedLength(response.headers) === size) return true;
+    if (isResuming && response.status === 206 && isSameFile(response, state.remoteFile, size))
+      state.remoteFile.total ??= readContentRange(response.headers)?.total;
     else {
-      if (source.status !== 200) await resetForRetry(options, state, isResuming);
-      if (!(await startOrResume(options, state, source))) return false;
+      if (response.status !== 200) await resetForRetry(options, state, isResuming);
+      if (!(await startDownload(options, state, response))) return false;
     }
-    await copyBody(options, source);
+    await copyBody(options, response);
   } finally {
-    discardBody(source.body);
+    discardBody(response.body);
   }
   const totalBytes = (state.remoteFile.total ??= partial.size());
   if (partial.size() < totalBytes) throw createUnreachableError("The source ended before the file was complete.");
@@ -216,7 +216,7 @@ async function resetForRetry({ partial }: FetchOptions, state: FetchProgress, is
   throw createUnreachableError("The source returned a different range than requested.");
 }
 
-async function startOrResume(options: FetchOptions, state: FetchProgress, { headers, promisedSha256 }: SourceResponse): Promise<boolean> {
+async function startDownload(options: FetchOptions, state: FetchProgress, { headers, promisedSha256 }: SourceResponse): Promise<boolean> {
   const { partial, url, maxBytes, createTooLargeError, onRemoteFile } = options;
   const [total, validator] = [readLength(headers), readValidator(headers)];
   if (total !== undefined && total > maxBytes) throw await createTooLargeError();
@@ -230,15 +230,15 @@ async function startOrResume(options: FetchOptions, state: FetchProgress, { head
   return onRemoteFile(state.remoteFile);
 }
 
-async function copyBody({ partial, signal, idleMs, maxBytes, createTooLargeError }: FetchOptions, source: SourceResponse): Promise<void> {
+async function copyBody({ partial, signal, idleMs, maxBytes, createTooLargeError }: FetchOptions, response: SourceResponse): Promise<void> {
   let previousBytes = partial.size();
   const speedTimer = setInterval(() => {
     if (partial.size() - previousBytes < MIN_BYTES_PER_INTERVAL)
-      source.body.destroy(createUnreachableError("The source sends too slowly."));
+      response.body.destroy(createUnreachableError("The source sends too slowly."));
     previousBytes = partial.size();
   }, idleMs);
   try {
-    for await (const chunk of readChunks(source, signal)) {
+    for await (const chunk of readChunks(response, signal)) {
       if (partial.size() + chunk.byteLength > maxBytes) throw await createTooLargeError();
       await partial.append(chunk);
     }

@@ -55,7 +55,7 @@ export async function runDownload(
   const earlierHash = await findEarlierHash(database, task.user_id, url);
   if (earlierHash !== undefined && (await completeWithContent(dependencies, task, earlierHash, readFileName({}, url)))) return;
   const remainingBytes = await getRemainingQuota(database, task.user_id);
-  const partial = await openPartialFile({
+  const partialFile = await openPartialFile({
     path,
     partialBytes,
     signal,
@@ -65,7 +65,7 @@ export async function runDownload(
     const remoteFile = await fetchFile({
       url,
       open: dependencies.open,
-      partial,
+      partial: partialFile,
       remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
       maxBytes: Math.min(dependencies.maxBytes, remainingBytes),
       createTooLargeError: () =>
@@ -77,22 +77,22 @@ export async function runDownload(
         return !(await completeWithPromisedContent(dependencies, task, file));
       },
     });
-    if (!remoteFile) return await partial.close();
+    if (!remoteFile) return await partialFile.close();
     signal.throwIfAborted();
-    const staged = await partial.finish();
+    const staged = await partialFile.finish();
     requirePromisedHash(staged, remoteFile);
     await completeWithFile(dependencies, task, staged, remoteFile.fileName ?? readFileName({}, url));
   } catch (error) {
     if (isSuspended())
-      await partial.suspend().catch(() => undefined); // the next run only uses synced bytes
-    else await partial.close();
+      await partialFile.suspend().catch(() => undefined); // the next run only uses synced bytes
+    else await partialFile.close();
     throw error;
   } finally {
     if (!isSuspended()) await removePart(dependencies, name);
   }
 }
 
-/** Uses a new name for each process, because another process may have a file of this name with different bytes. */
+/** Returns a new name if the partial file is missing, because another process may have a file with the same name but other bytes. */
 async function findPart(dependencies: RunDependencies, task: StoredTask): Promise<{ name: string; partialBytes: number }> {
   const name = task.part ?? task.id;
   const isFirstRun = task.started_at === null;
@@ -131,8 +131,8 @@ async function completeWithContent(dependencies: RunDependencies, task: StoredTa
 
 async function completeWithFile(dependencies: RunDependencies, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
   const newAsset = { ...(await toNewAsset(dependencies, task)), name };
-  await createAssets(dependencies, [{ staged, newAsset }], async (tx, [created]) => {
-    if (created) await completeTask(tx, dependencies, task, created.asset);
+  await createAssets(dependencies, [{ staged, newAsset }], async (tx, [createdAsset]) => {
+    if (createdAsset) await completeTask(tx, dependencies, task, createdAsset.asset);
   });
 }
 
@@ -146,8 +146,8 @@ async function completeTask(tx: Transaction, { now }: RunDependencies, task: Sto
     asset_id: asset.id,
     hash: `blake3:${hash}`,
   };
-  const counts = { bytes_total: size, bytes_downloaded: size };
-  if (!(await endTask(tx, task, { status: "completed", ...counts, result: writeExactJson(result) }, now()))) throw new TaskLostError();
+  const byteCounts = { bytes_total: size, bytes_downloaded: size };
+  if (!(await endTask(tx, task, { status: "completed", ...byteCounts, result: writeExactJson(result) }, now()))) throw new TaskLostError();
   await recordSource(tx, task, hash);
 }
 

@@ -64,34 +64,34 @@ export function readEncoding(headers: Headers): string | undefined {
 
 export function readFileName(headers: Headers, url: URL): string {
   const disposition = getSingleHeader(headers, "content-disposition") ?? "";
-  const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
-  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
-  const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
+  const [, charset = "", extendedName] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
+  const quotedName = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
+  const plainName = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
   const lastSegment = url.pathname.split("/").findLast((part) => part !== "");
-  const fileName = [decode(extended, charset), decodeHeaderBytes(quoted ?? plain), decode(lastSegment)]
+  const fileName = [percentDecode(extendedName, charset), decodeHeaderBytes(quotedName ?? plainName), percentDecode(lastSegment)]
     .map((name) => toSafeName(name ?? ""))
     .find((name) => name !== "");
   return fileName ?? "download";
 }
 
 function toSafeName(text: string): string {
-  const base = text.split(/[/\\]/).at(-1) ?? "";
-  const name = toPlainLine(base.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
+  const lastSegment = text.split(/[/\\]/).at(-1) ?? "";
+  const name = toPlainLine(lastSegment.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
   if (name.length <= MAX_NAME_LENGTH) return name;
   const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
   return [...name.slice(0, MAX_NAME_LENGTH - extension.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + extension;
 }
 
-function decode(text: string | undefined, charset = "utf-8"): string | undefined {
+function percentDecode(text: string | undefined, charset = "utf-8"): string | undefined {
   if (text === undefined) return undefined;
   try {
-    return /^iso-8859-1$/i.test(charset) ? text.replace(/%([0-9a-f]{2})/gi, fromHex) : decodeURIComponent(text);
+    return /^iso-8859-1$/i.test(charset) ? text.replace(/%([0-9a-f]{2})/gi, decodeHexByte) : decodeURIComponent(text);
   } catch {
     return text;
   }
 }
 
-const fromHex = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
+const decodeHexByte = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
 
 /** Headers arrive with one character per byte. Many sources send plain UTF-8, so valid UTF-8 is decoded as such. */
 function decodeHeaderBytes(text: string | undefined): string | undefined {
@@ -99,7 +99,7 @@ function decodeHeaderBytes(text: string | undefined): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
   } catch {
-    return text; // ISO 8859-1 after all
+    return text; // not UTF-8, so ISO 8859-1
   }
 }
 
@@ -115,10 +115,10 @@ type RequestOptions = {
   range?: string;
   ifRange?: string;
   /** Doesn't follow a redirect that includes its target's hash, because the hash is enough. */
-  stopsAtPromisedHash?: boolean;
+  shouldStopAtPromisedHash?: boolean;
 };
 export type SourceResponse = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
-export type SourceOpener = (start: URL, requestOptions: RequestOptions) => Promise<SourceResponse>;
+export type SourceOpener = (startUrl: URL, requestOptions: RequestOptions) => Promise<SourceResponse>;
 
 const MAX_REDIRECTS = 8;
 const MAX_HEADERS_WAIT_MS = 30_000;
@@ -149,19 +149,19 @@ export function createSourceOpener(policy: SourcePolicy, agents: SourceAgents): 
     }
   }
 
-  return async (start, requestOptions) => {
-    let url = start;
+  return async (startUrl, requestOptions) => {
+    let url = startUrl;
     let promisedHash: string | undefined;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const { statusCode: status, headers, body } = await sendRequest(url, requestOptions);
       promisedHash ??= readPromisedSha256(headers);
       const hashField = promisedHash === undefined ? {} : { promisedSha256: promisedHash };
       const isRedirect = redirectStatuses.includes(status);
-      if (expectedStatuses.includes(status) || (isRedirect && requestOptions.stopsAtPromisedHash && promisedHash !== undefined))
+      if (expectedStatuses.includes(status) || (isRedirect && requestOptions.shouldStopAtPromisedHash && promisedHash !== undefined))
         return { status, headers, body, ...hashField };
       discardBody(body);
       if (!isRedirect) throw toSourceError(status, headers);
-      url = resolveRedirect(policy, start, url, headers.location);
+      url = resolveRedirect(policy, startUrl, url, headers.location);
     }
     throw new ServiceError("UNPROCESSABLE", "The source redirects too often.");
   };
@@ -175,9 +175,9 @@ export function discardBody(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-function resolveRedirect(policy: SourcePolicy, start: URL, base: URL, location: unknown): URL {
-  const url = typeof location === "string" && URL.canParse(location, base) ? new URL(location, base) : undefined;
-  if (url && policy.canRedirectTo(start, url)) return url;
+function resolveRedirect(policy: SourcePolicy, startUrl: URL, baseUrl: URL, location: unknown): URL {
+  const url = typeof location === "string" && URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : undefined;
+  if (url && policy.canRedirectTo(startUrl, url)) return url;
   throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to a host that this service may not download from.");
 }
 

@@ -37,7 +37,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
       (isPlainHttps(target) &&
         hosts.some(
           (host) =>
-            isHostOrSubdomain(source, host) && (getOwn(storageHosts, host) ?? []).some((storage) => isHostOrSubdomain(target, storage)),
+            isHostOrSubdomain(source, host) && (getOwn(storageHosts, host) ?? []).some((cdnHost) => isHostOrSubdomain(target, cdnHost)),
         )),
   };
 }

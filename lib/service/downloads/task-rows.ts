@@ -7,8 +7,9 @@ import { createStatement, type Database, query, type Reader, type Transaction } 
 import { type TaskRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 
-const secretParam = /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
-const signingParam = /^x-(amz|goog)-/i;
+const secretParamPattern =
+  /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
+const signingParamPattern = /^x-(amz|goog)-/i;
 const REDACTED = "***";
 
 function redactSecrets(url: string): string {
@@ -30,8 +31,8 @@ function hashSource(url: string): string {
 }
 
 function isSecretParam(name: string): boolean {
-  const plain = decodeParam(name);
-  return secretParam.test(plain) || signingParam.test(plain);
+  const decodedName = decodeParam(name);
+  return secretParamPattern.test(decodedName) || signingParamPattern.test(decodedName);
 }
 
 function decodeParam(text: string): string {
@@ -73,8 +74,8 @@ export async function insertTask(tx: Transaction, userId: number, download: NewD
 }
 
 export async function updateTask(tx: Transaction, task: RunningTask, changes: Partial<StoredTask>, nowMs: number): Promise<boolean> {
-  const change = query.updateTable("tasks").set({ ...changes, update_time: nowMs });
-  return (await tx.run(change.where(createRunningCondition(task)))) > 0;
+  const update = query.updateTable("tasks").set({ ...changes, update_time: nowMs });
+  return (await tx.run(update.where(createRunningCondition(task)))) > 0;
 }
 
 /** Returns the task, or undefined if it has already ended or another process runs it. Removes its URL, which may contain a token. */
@@ -84,18 +85,18 @@ export async function endTask(
   changes: Partial<StoredTask>,
   nowMs: number,
 ): Promise<StoredTask | undefined> {
-  const end = query.updateTable("tasks").set({ ...changes, completed_at: nowMs, update_time: nowMs, source_url: "" });
+  const endUpdate = query.updateTable("tasks").set({ ...changes, completed_at: nowMs, update_time: nowMs, source_url: "" });
   const update =
     task.holder === undefined
-      ? end.where("id", "=", task.id).where(unfinishedCondition)
-      : end.where(createRunningCondition({ ...task, holder: task.holder }));
+      ? endUpdate.where("id", "=", task.id).where(unfinishedCondition)
+      : endUpdate.where(createRunningCondition({ ...task, holder: task.holder }));
   return tx.row(update.returningAll());
 }
 
 /** Returns the task to the front of the user's queue. */
 export async function releaseTask(tx: Transaction, task: RunningTask, nowMs: number): Promise<void> {
-  const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: nowMs });
-  await tx.run(release.where(createRunningCondition(task)));
+  const update = query.updateTable("tasks").set({ status: "created", holder: null, update_time: nowMs });
+  await tx.run(update.where(createRunningCondition(task)));
 }
 
 function createRunningCondition({ id, holder }: RunningTask) {
@@ -103,14 +104,14 @@ function createRunningCondition({ id, holder }: RunningTask) {
 }
 
 /** Users with the fewest running tasks first, then the user whose last task ended longest ago. */
-const waitingUsers = createStatement<{ user_id: number }>(`
+const waitingUsersQuery = createStatement<{ user_id: number }>(`
   SELECT user_id FROM (SELECT DISTINCT user_id FROM tasks WHERE status IN ('created', 'running') AND status = 'created') AS waiting
   ORDER BY
     (SELECT count(*) FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'),
     (SELECT coalesce(max(completed_at), 0) FROM tasks WHERE user_id = waiting.user_id),
     user_id`);
 /** Interrupted tasks come first. A task waits while another one downloads the same URL. */
-const selectNext = (userId: number) =>
+const selectNextTask = (userId: number) =>
   createStatement<StoredTask>(
     `SELECT * FROM tasks AS waiting WHERE user_id = ? AND status IN ('created', 'running') AND status = 'created'
        AND NOT EXISTS (SELECT 1 FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'
@@ -120,8 +121,8 @@ const selectNext = (userId: number) =>
   );
 
 export async function findNextTask(reader: Reader): Promise<StoredTask | undefined> {
-  for (const { user_id } of await reader.rows(waitingUsers)) {
-    const task = await reader.row(selectNext(user_id));
+  for (const { user_id } of await reader.rows(waitingUsersQuery)) {
+    const task = await reader.row(selectNextTask(user_id));
     if (task) return task;
   }
   return undefined;
@@ -155,8 +156,8 @@ export async function listUnfinishedParts(reader: Reader): Promise<ReadonlySet<s
 }
 
 export async function countUnfinishedTasks(reader: Reader, userId: number): Promise<number> {
-  const unfinished = query.selectFrom("tasks").where("user_id", "=", userId).where(unfinishedCondition);
-  return Number((await reader.row(unfinished.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
+  const unfinishedTasks = query.selectFrom("tasks").where("user_id", "=", userId).where(unfinishedCondition);
+  return Number((await reader.row(unfinishedTasks.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
 /** Returns the hash of this user's last download from this URL. Ignores other users' downloads, which would reveal their files. */
@@ -177,7 +178,7 @@ export async function recordSource(tx: Transaction, { user_id, source_url }: Sto
 }
 
 export function toTaskView(task: StoredTask) {
-  const { bytes_total: total, bytes_downloaded: downloaded } = task;
+  const { bytes_total, bytes_downloaded } = task;
   const toIso = (timeMs: number) => new Date(timeMs).toISOString();
   return {
     id: task.id,
@@ -191,9 +192,9 @@ export function toTaskView(task: StoredTask) {
     ...(task.completed_at !== null && { completed_at: toIso(task.completed_at) }),
     ...(task.result !== null && { result: readRecord(task.result) }),
     ...(task.error_message !== null && { error_message: task.error_message }),
-    bytes_total: total,
-    bytes_downloaded: downloaded,
-    progress: task.status === "completed" ? 1 : total ? Math.min(1, downloaded / total) : 0,
+    bytes_total,
+    bytes_downloaded,
+    progress: task.status === "completed" ? 1 : bytes_total ? Math.min(1, bytes_downloaded / bytes_total) : 0,
   };
 }
 
@@ -213,9 +214,9 @@ export async function pruneTasks({ database, settings, now }: PruneDependencies,
     const endedTasks = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
     const expiredTasks = endedTasks.where("completed_at", "<", cutoff).limit(BATCH_SIZE);
     const excessTasks = endedTasks.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
-    for (const condition of [expiredTasks, excessTasks]) {
+    for (const taskIds of [expiredTasks, excessTasks]) {
       for (let batchCount = BATCH_SIZE; batchCount === BATCH_SIZE && canContinue(); removedCount += batchCount)
-        batchCount = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
+        batchCount = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", taskIds)));
     }
   }
   await database.commit((tx) => tx.run(deleteUnusedSources));

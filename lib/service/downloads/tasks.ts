@@ -26,7 +26,7 @@ export type TaskDependencies = RunDependencies & { maxConcurrent: number; proces
 const MAX_UNFINISHED_PER_USER = 1000;
 const WAKE_CHANNEL = "downloads wait";
 
-type RunningDownload = { abort: AbortController; done: Promise<void> };
+type RunningDownload = { controller: AbortController; completion: Promise<void> };
 
 export function createTasks(dependencies: TaskDependencies) {
   const { database, processes, now, log } = dependencies;
@@ -57,12 +57,12 @@ export function createTasks(dependencies: TaskDependencies) {
   }
 
   function startTask(task: StoredTask): void {
-    const abort = new AbortController();
-    const done = runTask(task, abort.signal).finally(() => {
+    const controller = new AbortController();
+    const completion = runTask(task, controller.signal).finally(() => {
       runningDownloads.delete(task.id);
       if (isOpen) claimWaitingTasks();
     });
-    runningDownloads.set(task.id, { abort, done });
+    runningDownloads.set(task.id, { controller, completion });
   }
 
   async function runTask(task: StoredTask, signal: AbortSignal): Promise<void> {
@@ -78,10 +78,10 @@ export function createTasks(dependencies: TaskDependencies) {
   }
 
   async function reclaimTasks(): Promise<void> {
-    const previouslyRunning = [...runningDownloads];
+    const previousDownloads = [...runningDownloads];
     const runningTasks = await listRunningTasks(database);
-    const ownIds = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
-    for (const [id, { abort }] of previouslyRunning) if (!ownIds.has(id)) abort.abort();
+    const ownTaskIds = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
+    for (const [id, { controller }] of previousDownloads) if (!ownTaskIds.has(id)) controller.abort();
     const liveProcesses = await processes.listLive();
     const orphanedTasks = runningTasks.filter(({ id, holder }) =>
       // Includes tasks of this process whose result could not be stored.
@@ -133,8 +133,8 @@ export function createTasks(dependencies: TaskDependencies) {
       const task = await database.commitWithReserve((tx) => endTask(tx, { id }, toCancelledFields(), now()));
       if (!task) return false;
       const download = runningDownloads.get(id);
-      download?.abort.abort();
-      await download?.done;
+      download?.controller.abort();
+      await download?.completion;
       await removePart(dependencies, task.part ?? id);
       return true;
     },
@@ -144,8 +144,8 @@ export function createTasks(dependencies: TaskDependencies) {
       isOpen = false;
       await pendingClaim;
       const stoppedDownloads = [...runningDownloads];
-      for (const [, { abort }] of stoppedDownloads) abort.abort();
-      await Promise.all(stoppedDownloads.map(([, { done }]) => done));
+      for (const [, { controller }] of stoppedDownloads) controller.abort();
+      await Promise.all(stoppedDownloads.map(([, { completion }]) => completion));
       if (stoppedDownloads.length === 0) return;
       await releaseTasks(stoppedDownloads.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
         log.warn({ err: error }, "download release failed"),

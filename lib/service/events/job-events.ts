@@ -22,7 +22,7 @@ export type LocalListeners = {
   notifyQueueChanged(userId: number): void;
 };
 
-export function createNoPeerEvents(): PeerEvents {
+export function createNoopPeerEvents(): PeerEvents {
   return {
     start: () => undefined,
     hasListeners: () => false,
@@ -75,8 +75,8 @@ export function createJobEvents(countRemainingJobs: (userId: number) => Promise<
   return {
     async listen(userId: number, clientId: string | undefined, notify: NotifyListener): Promise<() => void> {
       // Messages that arrive while the queue is being counted are sent after the first one.
-      const buffered: Message[] = [];
-      const listener: Listener = { clientId, notify: (message) => void buffered.push(message) };
+      const bufferedMessages: Message[] = [];
+      const listener: Listener = { clientId, notify: (message) => void bufferedMessages.push(message) };
       const userListeners = listeners.get(userId) ?? new Set();
       listeners.set(userId, userListeners.add(listener));
       const stop = () => {
@@ -87,9 +87,9 @@ export function createJobEvents(countRemainingJobs: (userId: number) => Promise<
       };
       try {
         // Other processes are notified before the first message, so that no later message of a job is missed.
-        const [state] = await Promise.all([getStatus(userId), peerEvents.announceListener(userId)]);
-        notify(toMessage("status", { ...state, sid: clientId ?? generateId() }));
-        for (const item of buffered) notify(item);
+        const [status] = await Promise.all([getStatus(userId), peerEvents.announceListener(userId)]);
+        notify(toMessage("status", { ...status, sid: clientId ?? generateId() }));
+        for (const message of bufferedMessages) notify(message);
         listener.notify = notify;
         return stop;
       } catch (error) {

@@ -17,16 +17,16 @@ const noticeSchema = z.object({
 });
 type Notice = z.input<typeof noticeSchema>;
 
-function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
+function createRemoteListeners(processes: Processes, listUserIds: () => Iterable<number>) {
   const expiryByUser = new Map<number, Map<string, number>>();
-  const timer = setInterval(() => void announceListeners().catch(() => undefined), REPEAT_MS).unref(); // sent again in the next round
+  const timer = setInterval(() => void announceListeners().catch(() => undefined), REPEAT_MS).unref(); // sent again after REPEAT_MS
 
   async function announceListeners(isRequest = false): Promise<void> {
-    const userIds = [...users()];
-    for (let from = 0; from < userIds.length || (isRequest && from === 0); from += MAX_USERS)
+    const userIds = [...listUserIds()];
+    for (let start = 0; start < userIds.length || (isRequest && start === 0); start += MAX_USERS)
       await processes.notify(LISTENERS_CHANNEL, {
-        listened: userIds.slice(from, from + MAX_USERS),
-        ...(isRequest && from === 0 && { asks: isRequest }),
+        listened: userIds.slice(start, start + MAX_USERS),
+        ...(isRequest && start === 0 && { asks: isRequest }),
       } satisfies Notice);
   }
 
@@ -35,10 +35,10 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
     // Untrusted, because any client of the database can send notices.
     if (!success) return;
     const { listened, silent, asks } = data;
-    const until = performance.now() + EXPIRY_MS;
-    for (const userId of listened) expiryByUser.set(userId, (expiryByUser.get(userId) ?? new Map<string, number>()).set(senderId, until));
+    const expiry = performance.now() + EXPIRY_MS;
+    for (const userId of listened) expiryByUser.set(userId, (expiryByUser.get(userId) ?? new Map<string, number>()).set(senderId, expiry));
     for (const userId of silent) removeListener(userId, senderId);
-    if (asks) announceListeners().catch(() => undefined); // sent again in the next round
+    if (asks) announceListeners().catch(() => undefined); // sent again after REPEAT_MS
   }
 
   function removeListener(userId: number, processId: string): void {
@@ -52,7 +52,7 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 
   return {
     has(userId: number): boolean {
-      for (const [processId, until] of expiryByUser.get(userId) ?? []) if (until < performance.now()) removeListener(userId, processId);
+      for (const [processId, expiry] of expiryByUser.get(userId) ?? []) if (expiry < performance.now()) removeListener(userId, processId);
       return expiryByUser.has(userId);
     },
     announceListener: (userId: number) => processes.notify(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
@@ -65,7 +65,7 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
   };
 }
 
-const CHANNEL = "job events";
+const EVENTS_CHANNEL = "job events";
 const MAX_PENDING = 2000;
 const MAX_PENDING_BYTES = 16 * 1024 ** 2;
 const MAX_EVENT_BYTES = 4 * 1024 ** 2;
@@ -78,7 +78,7 @@ const RETRY_MS = 1000;
 /** For user `u` and client `c`: a text `t` or base64 bytes `b`. Without both, the queue has changed. */
 const eventSchema = z.object({ u: z.number(), c: z.string().optional(), t: z.string().optional(), b: z.string().optional() });
 type Event = z.output<typeof eventSchema>;
-type PendingMessage = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
+type PendingMessage = { recipients: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
 
 /** A notice contains a batch of events, or the row id of a batch that is too long. */
 export function createPostgresPeerEvents(database: Database, processes: Processes, log: ServiceLog): PeerEvents {
@@ -99,7 +99,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
     if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(recipients.userId);
     else {
-      pendingMessages.push({ to: recipients, message, key, bytes });
+      pendingMessages.push({ recipients, message, key, bytes });
       pendingBytes += bytes;
     }
     if (pendingMessages.length > MAX_PENDING || pendingBytes > MAX_PENDING_BYTES) dropBatch(drainPending());
@@ -114,7 +114,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   }
 
   function dropBatch(batch: readonly PendingMessage[]): void {
-    for (const { to } of batch) usersWithLostEvents.add(to.userId);
+    for (const { recipients } of batch) usersWithLostEvents.add(recipients.userId);
   }
 
   function send(): void {
@@ -137,7 +137,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   async function sendAll(): Promise<void> {
     while (pendingMessages.length > 0 || usersWithLostEvents.size > 0) {
       for (const userId of usersWithLostEvents)
-        pendingMessages.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
+        pendingMessages.push({ recipients: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
       usersWithLostEvents.clear();
       const batch = drainPending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
@@ -149,9 +149,9 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
 
   async function sendBatch(events: readonly Event[]): Promise<void> {
     const body = Buffer.from(writeExactJson(events));
-    if (body.byteLength <= MAX_INLINE_BYTES) return processes.notify(CHANNEL, events);
-    const insert = createStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
-    await processes.notify(CHANNEL, (await database.row(insert))?.id);
+    if (body.byteLength <= MAX_INLINE_BYTES) return processes.notify(EVENTS_CHANNEL, events);
+    const insertStatement = createStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
+    await processes.notify(EVENTS_CHANNEL, (await database.row(insertStatement))?.id);
     sweepTimer ??= setTimeout(() => {
       sweepTimer = undefined;
       removeOldNotices(database).catch(() => undefined); // retried after the next long notice, or by housekeeping
@@ -162,24 +162,24 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   let pendingNotices = 0;
 
   function receive(notice: unknown): void {
-    if (pendingNotices >= MAX_PENDING_NOTICES) return notifyAllLocal();
+    if (pendingNotices >= MAX_PENDING_NOTICES) return notifyAllLocalListeners();
     pendingNotices += 1;
     lastDelivery = lastDelivery
       .then(() => deliver(notice))
       .catch((error: unknown) => {
         log.warn({ err: error }, "peer event invalid");
-        notifyAllLocal();
+        notifyAllLocalListeners();
       })
       .finally(() => (pendingNotices -= 1));
   }
 
-  function notifyAllLocal(): void {
+  function notifyAllLocalListeners(): void {
     for (const userId of localListeners?.listUserIds() ?? []) localListeners?.notifyQueueChanged(userId);
   }
 
   async function deliver(notice: unknown): Promise<void> {
     const events = typeof notice === "number" ? await readEvents(notice) : notice;
-    if (events === undefined) return notifyAllLocal();
+    if (events === undefined) return notifyAllLocalListeners();
     // Untrusted, because any client of the database can write this row.
     for (const { u: userId, c: clientId, t, b } of z.array(eventSchema).parse(events)) {
       const message = b === undefined ? t : Buffer.from(b, "base64");
@@ -199,11 +199,11 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     start(listeners) {
       localListeners = listeners;
       remoteListeners = createRemoteListeners(processes, listeners.listUserIds);
-      stop = processes.listen(CHANNEL, receive, notifyAllLocal);
+      stop = processes.listen(EVENTS_CHANNEL, receive, notifyAllLocalListeners);
     },
     hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
     announceListener: async (userId) => remoteListeners?.announceListener(userId),
-    withdrawListener: (userId) => void remoteListeners?.withdrawListener(userId).catch(() => undefined), // it expires in other processes anyway
+    withdrawListener: (userId) => void remoteListeners?.withdrawListener(userId).catch(() => undefined), // it expires anyway
     notify: enqueue,
     notifyQueueChanged: (userId) => enqueue({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
@@ -222,7 +222,7 @@ export async function removeOldNotices(database: Database): Promise<void> {
   await database.rows(createStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${NOTICE_RETENTION_MS} milliseconds'`));
 }
 
-function toEvent({ to: { userId, clientId }, message }: PendingMessage): Event {
+function toEvent({ recipients: { userId, clientId }, message }: PendingMessage): Event {
   return {
     u: userId,
     ...(clientId !== undefined && { c: clientId }),

@@ -55,7 +55,7 @@ export function createFileRoutes(dependencies: RouteDependencies): Route[] {
       const { filename } = query();
       const asset = await findAssetByName(database, user.id, filename);
       const names = asset && (await findMaskLayers(database, user.id, getFileName(asset)));
-      if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
+      if (!names) throw new ServiceError("NOT_FOUND", "There is no mask with this name.");
       return jsonResponse({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
 
@@ -65,14 +65,14 @@ export function createFileRoutes(dependencies: RouteDependencies): Route[] {
       const file = await findFile(dependencies, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!file) throw new ServiceError("NOT_FOUND", "There is no such file.");
       const { hash, media_type: mediaType, created_at: modifiedMs, withFile } = file;
-      const caching = { modifiedMs, isImmutable: filename.includes(hash) };
+      const cacheInfo = { modifiedMs, isImmutable: filename.includes(hash) };
       if (channel) {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
         const kind = channel === "rgb" ? "rgb" : "alpha";
         const fileInfo = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
         return sendBuffer(request, await dependencies.thumbnails.drawChannel(withFile, kind), {
           ...fileInfo,
-          ...caching,
+          ...cacheInfo,
           etag: `${hash}-${kind}`,
         });
       }
@@ -83,14 +83,14 @@ export function createFileRoutes(dependencies: RouteDependencies): Route[] {
           mediaType: "image/webp",
           etag: `${hash}-${res}${isFromContent ? "" : "-sign"}`,
         };
-        return sendBuffer(request, webp, { ...fileInfo, ...caching, isImmutable: caching.isImmutable && isFromContent });
+        return sendBuffer(request, webp, { ...fileInfo, ...cacheInfo, isImmutable: cacheInfo.isImmutable && isFromContent });
       }
       if (preview !== undefined && isRaster(mediaType)) {
         const format = /^jpeg\b/.test(preview) ? "jpeg" : "webp";
         const quality = Math.min(100, Math.max(1, Number(/;(\d{1,3})$/.exec(preview)?.[1] ?? DEFAULT_QUALITY)));
         const etag = `${hash}-${format}-${quality}`;
         const bytes = await dependencies.thumbnails.encode(withFile, format, quality);
-        return sendBuffer(request, bytes, { fileName: `${hash}.${format}`, mediaType: `image/${format}`, ...caching, etag });
+        return sendBuffer(request, bytes, { fileName: `${hash}.${format}`, mediaType: `image/${format}`, ...cacheInfo, etag });
       }
       if (request.method === "GET") file.touch();
       return sendBytes(request, {
@@ -100,7 +100,7 @@ export function createFileRoutes(dependencies: RouteDependencies): Route[] {
         mediaType,
         etag: hash,
         fileName: file.name || getFileName(file),
-        ...caching,
+        ...cacheInfo,
       });
     }),
   ];
@@ -114,7 +114,7 @@ async function findFile(dependencies: RouteDependencies, userId: number, name: s
   const localFile = liveRuns.findLocalFile(userId, hash);
   if (localFile) {
     const { path, byteLength: size, mimeType: media_type, displayName } = localFile;
-    const withFile: WithFile = (use) => use(path);
+    const withFile: WithFile = (callback) => callback(path);
     return { hash, size, media_type, name: displayName, created_at: now(), withFile, open: () => openFile(path), touch: () => undefined };
   }
   const remoteFile = await liveRuns.findPeerFile(userId, hash);
@@ -130,7 +130,7 @@ async function findStoredFile({ database, blobs, accessTimes }: RouteDependencie
 }
 
 function toBlobAccess(blobs: BlobStore, hash: string, size: number) {
-  const withFile: WithFile = (use) => blobs.withFiles([hash], (getPath) => use(getPath(hash)));
+  const withFile: WithFile = (callback) => blobs.withFiles([hash], (getPath) => callback(getPath(hash)));
   return { withFile, open: () => blobs.open(hash, size) };
 }
 

@@ -36,8 +36,8 @@ export function createJobRoutes(dependencies: RouteDependencies): Route[] {
 
   async function cancelJob(call: JobCall): Promise<Response> {
     const job = await requireJob(call);
-    const cancelled = await engine.cancel(call.user.id, ["pending", "in_progress"], [job.id]);
-    return jsonResponse({ cancelled: cancelled.length > 0 });
+    const cancelledIds = await engine.cancel(call.user.id, ["pending", "in_progress"], [job.id]);
+    return jsonResponse({ cancelled: cancelledIds.length > 0 });
   }
 
   return [
@@ -152,14 +152,14 @@ export function createPromptRoutes(dependencies: RouteDependencies): Route[] {
 async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
     const body = await read();
-    const nodes = Object.keys(body.prompt).length;
-    if (nodes <= settings.maxGraphNodes) return body;
-    const message = `A graph may have at most ${settings.maxGraphNodes} nodes (this one has ${nodes}).`;
-    return createPromptErrorResponse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
+    const nodeCount = Object.keys(body.prompt).length;
+    if (nodeCount <= settings.maxGraphNodes) return body;
+    const message = `A graph may have at most ${settings.maxGraphNodes} nodes (this one has ${nodeCount}).`;
+    return createPromptErrorResponse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes: nodeCount });
   } catch (error) {
-    const refusal = toErrorBody(error);
-    if (!refusal) throw error;
-    const { code, message } = refusal;
+    const errorBody = toErrorBody(error);
+    if (!errorBody) throw error;
+    const { code, message } = errorBody;
     if (code === "INVALID_BODY" && message.startsWith("prompt: "))
       return createPromptErrorResponse(400, "no_prompt", "No prompt provided", "No prompt provided");
     return createPromptErrorResponse(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);

@@ -1,5 +1,5 @@
 import { type z } from "zod";
-import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { findUnknownFilter, getParameterForm } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
@@ -22,9 +22,9 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
       throw toQueryError([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
     values.set(name, value);
   }
-  const parsed = schema.safeParse(Object.fromEntries(values));
-  if (parsed.success) return parsed.data;
-  throw toQueryError(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
+  const result = schema.safeParse(Object.fromEntries(values));
+  if (result.success) return result.data;
+  throw toQueryError(toIssues(result.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
 }
 
 const tagFilters = new Set(["include_tags", "exclude_tags"]);
@@ -52,10 +52,10 @@ export function createInvalidRequestError(code: "INVALID_QUERY" | "INVALID_TAG_F
   return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
 }
 
-async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+async function withDeadline<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = startTimer(timeoutMs);
   try {
-    return await deadline.within(work);
+    return await deadline.waitFor(promise);
   } finally {
     deadline.stop();
   }
@@ -66,9 +66,9 @@ export async function* withIdleTimeout(body: AsyncIterable<Uint8Array>, timeoutM
   const idleTimer = startTimer(timeoutMs);
   try {
     for (;;) {
-      const step = await idleTimer.within(chunks.next());
-      if (step.done) return;
-      yield step.value;
+      const result = await idleTimer.waitFor(chunks.next());
+      if (result.done) return;
+      yield result.value;
     }
   } finally {
     idleTimer.stop();
@@ -80,11 +80,11 @@ function startTimer(timeoutMs: number) {
   let expire: (() => void) | undefined;
   const timer = setTimeout(() => expire?.(), timeoutMs);
   return {
-    within<T>(work: Promise<T>): Promise<T> {
+    waitFor<T>(promise: Promise<T>): Promise<T> {
       timer.refresh();
       return new Promise<T>((resolve, reject) => {
         expire = () => reject(createTimeoutError(timeoutMs));
-        work.then(resolve, reject);
+        promise.then(resolve, reject);
       }).finally(() => (expire = undefined));
     },
     stop: () => clearTimeout(timer),
@@ -105,10 +105,10 @@ export async function readJson<S extends z.ZodType>(request: Request, schema: S,
   const isOmitted = text.trim() === "" && schema.safeParse(undefined).success;
   const value = isOmitted ? undefined : parseJson(text, limits);
   await yieldIfLarge();
-  const parsed = schema.safeParse(value);
+  const result = schema.safeParse(value);
   await yieldIfLarge();
-  if (parsed.success) return parsed.data;
-  throw createInvalidRequestError("INVALID_BODY", toIssues(parsed.error));
+  if (result.success) return result.data;
+  throw createInvalidRequestError("INVALID_BODY", toIssues(result.error));
 }
 
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
@@ -118,7 +118,7 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   try {
     return parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) throw new ServiceError("INVALID_JSON", error.message);
+    if (error instanceof TooManyExactNumbersError) throw new ServiceError("INVALID_JSON", error.message);
     throw new ServiceError("INVALID_JSON", text.trim() === "" ? "The body is empty; JSON is expected." : "The body is not JSON.");
   }
 }

@@ -22,11 +22,12 @@ async function readUpload(
   bytes: AsyncIterable<Uint8Array> | undefined,
   options: { partName: string; folder: string; maxBytes: number; timeoutMs: number },
 ): Promise<Upload> {
-  const type = headers.get("content-type") ?? "";
-  if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
+  const contentType = headers.get("content-type") ?? "";
+  if (!/^multipart\/form-data\b/i.test(contentType))
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
   if (!bytes) throw createMissingFileError(options.partName);
 
-  const parser = createParser(type);
+  const parser = createParser(contentType);
   const fields = new Map<string, string[]>();
   let file: { staging: Promise<StagedFile>; stream: BusboyFileStream; fileName: string; declaredType: string } | undefined;
   let uploadError: unknown;
@@ -54,10 +55,10 @@ async function readUpload(
 
   const counter = countBytes(headers);
   try {
-    const finished = once(parser, "finish");
-    finished.catch(() => undefined); // the pipeline reports it as well
+    const finishEvent = once(parser, "finish");
+    finishEvent.catch(() => undefined); // the pipeline reports it as well
     await pipeline(counter.countChunks(withIdleTimeout(bytes, options.timeoutMs)), parser);
-    await finished;
+    await finishEvent;
     if (!counter.isComplete()) throw createTruncatedUploadError();
     if (uploadError) throw uploadError;
     if (!file) throw createMissingFileError(options.partName);
@@ -82,19 +83,22 @@ function findPartProblem(fileName: string, encoding: string): string | undefined
   return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
 
-function createParser(type: string) {
+function createParser(contentType: string) {
   try {
-    return new Busboy({ headers: { "content-type": type }, limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 } });
+    return new Busboy({
+      headers: { "content-type": contentType },
+      limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 },
+    });
   } catch {
     throw new ServiceError("INVALID_BODY", "The multipart body has no boundary.");
   }
 }
 
 function countBytes(headers: Headers) {
-  const declared = headers.get("content-length");
+  const declaredLength = headers.get("content-length");
   let bytesReceived = 0;
   return {
-    isComplete: () => declared === null || Number(declared) === bytesReceived,
+    isComplete: () => declaredLength === null || Number(declaredLength) === bytesReceived,
     async *countChunks(source: AsyncIterable<Uint8Array>) {
       for await (const chunk of source) {
         bytesReceived += chunk.byteLength;
@@ -152,16 +156,16 @@ function readFields<S extends z.ZodObject>(fields: Fields, schema: S, limits: Li
   const values = Object.entries(schema.shape).map(
     ([name, field]) => [name, parseField(name, field, fields.get(name) ?? [], limits)] as const,
   );
-  const parsed = schema.safeParse(Object.fromEntries(values));
-  if (parsed.success) return parsed.data;
-  throw createInvalidRequestError("INVALID_BODY", toIssues(parsed.error));
+  const result = schema.safeParse(Object.fromEntries(values));
+  if (result.success) return result.data;
+  throw createInvalidRequestError("INVALID_BODY", toIssues(result.error));
 }
 
 function parseField(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
-  const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
-  if (inner instanceof z.ZodArray) return texts.flatMap((text) => parseList(name, text, limits));
+  const innerField = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
+  if (innerField instanceof z.ZodArray) return texts.flatMap((text) => parseList(name, text, limits));
   const text = texts.find((text) => text.trim() !== "");
-  return text !== undefined && getWireForm(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
+  return text !== undefined && getWireForm(innerField)?.kind === "object" ? readJsonPart(name, text, limits) : text;
 }
 
 function parseList(field: string, text: string, limits: Limits): unknown[] {

@@ -32,7 +32,7 @@ export type RequestContext = {
 /** Readers validate only when they are called, so the handler decides what is checked first. */
 export type Call<O extends Operation> = RequestContext & {
   operation: O;
-  param(name: NamesIn<O["path"]>): string;
+  param(name: ParamName<O["path"]>): string;
   query(): QueryOf<O>;
   body(): Promise<BodyOf<O>>;
 };
@@ -41,7 +41,7 @@ type AnyCall = RequestContext & { operation: Operation; param(name: string): str
 type HandlerResult = Response | Promise<Response>;
 export type Route = { operation: Operation; handle(call: AnyCall): HandlerResult };
 
-type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParamName<Rest> : never;
 
 /** The router validates with the schemas that QueryOf and BodyOf are derived from. */
 export function defineRoute<const O extends Operation>(operation: O, handle: (call: Call<O>) => HandlerResult): Route {
@@ -88,12 +88,12 @@ export function streamJson(chunks: AsyncIterable<string>): Response {
         await yieldToEventLoop();
         let chunk = "";
         while (chunk.length < CHUNK_LENGTH) {
-          const next = await iterator.next();
-          if (next.done) {
+          const result = await iterator.next();
+          if (result.done) {
             if (chunk !== "") controller.enqueue(encoder.encode(chunk));
             return controller.close();
           }
-          chunk += next.value;
+          chunk += result.value;
         }
         controller.enqueue(encoder.encode(chunk));
       },
@@ -115,15 +115,15 @@ const conflictError: ErrorBody = { code: "CONFLICT", message: "This already exis
 const internalError: ErrorBody = { code: "INTERNAL", message: "The service failed to process this request." };
 
 export function toErrorResponse(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = toErrorBody(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflictError : internalError);
-  const status = errorStatus[refusal.code];
+  const errorBody = toErrorBody(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflictError : internalError);
+  const status = errorStatus[errorBody.code];
   // Errors that the client did not cause are logged for the operator. No other code logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
     log.error({ err: error, method: request.method, path: request.path }, "request failed");
-  return toRefusalResponse(refusal, request.path);
+  return createErrorBodyResponse(errorBody, request.path);
 }
 
-export function toRefusalResponse({ code, message, details }: ErrorBody, path: string): Response {
+export function createErrorBodyResponse({ code, message, details }: ErrorBody, path: string): Response {
   const status = errorStatus[code];
   if (path.startsWith("/api/userdata")) return textResponse(message, status);
   return jsonResponse({ code, message, ...(details !== undefined && { details }) }, status);

@@ -75,10 +75,10 @@ function createRoutes(dependencies: RouteDependencies): Route[] {
 /** Missing, unknown and revoked keys get the same response. */
 async function requireUser(dependencies: RouteDependencies, request: Request): Promise<User> {
   const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
-  const bearer = parseBearer(request.headers.get("authorization"));
-  if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
+  const bearerKey = parseBearer(request.headers.get("authorization"));
+  if (headerKey !== undefined && bearerKey !== undefined && headerKey !== bearerKey)
     throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
-  const key = headerKey ?? bearer;
+  const key = headerKey ?? bearerKey;
   const user = key ? await findUserByKey(dependencies.database, key) : undefined;
   if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required: X-API-Key: KEY, or Authorization: Bearer KEY.");
   return user;

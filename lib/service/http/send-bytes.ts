@@ -3,7 +3,7 @@ import { parseRange, type RangeSelection } from "@/lib/shared/headers";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type ContentHeaders, createDamagedBytesError, type StoredBytes } from "../assets/blob-store";
 import { canServeInline } from "../assets/media-type";
-import { toRefusalResponse } from "./route";
+import { createErrorBodyResponse } from "./route";
 
 type FileVersion = { etag: string; size: number; modifiedMs: number };
 type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | RangeSelection;
@@ -11,12 +11,16 @@ type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | 
 function selectBytes(request: { method: string; headers: Headers }, version: FileVersion): ByteSelection {
   const { headers, method } = request;
   const ifMatch = headers.get("if-match");
-  if (ifMatch !== null ? !includesEtag(ifMatch, version.etag, { allowWeak: false }) : isNewer(headers.get("if-unmodified-since"), version))
+  if (
+    ifMatch !== null
+      ? !includesEtag(ifMatch, version.etag, { allowWeak: false })
+      : isModifiedSince(headers.get("if-unmodified-since"), version)
+  )
     return { kind: "preconditionFailed" };
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== null) {
     if (includesEtag(ifNoneMatch, version.etag, { allowWeak: true })) return { kind: "notModified" };
-  } else if (isNewer(headers.get("if-modified-since"), version) === false) return { kind: "notModified" };
+  } else if (isModifiedSince(headers.get("if-modified-since"), version) === false) return { kind: "notModified" };
   const range = headers.get("range");
   if (method !== "GET" || range === null || !matchesIfRange(headers.get("if-range"), version)) return { kind: "full" };
   return parseRange(range, version.size);
@@ -29,9 +33,9 @@ function includesEtag(header: string, etag: string, { allowWeak }: { allowWeak: 
   });
 }
 
-function isNewer(header: string | null, version: FileVersion): boolean | undefined {
-  const since = header === null ? NaN : Date.parse(header);
-  return Number.isNaN(since) ? undefined : toSeconds(version.modifiedMs) > toSeconds(since);
+function isModifiedSince(header: string | null, version: FileVersion): boolean | undefined {
+  const sinceMs = header === null ? NaN : Date.parse(header);
+  return Number.isNaN(sinceMs) ? undefined : toSeconds(version.modifiedMs) > toSeconds(sinceMs);
 }
 
 function matchesIfRange(condition: string | null, version: FileVersion): boolean {
@@ -103,10 +107,10 @@ function prepareResponse(request: Request, file: FileInfo & CacheInfo, size: num
   const selection = selectBytes(request, { etag, size, modifiedMs: file.modifiedMs });
   if (selection.kind === "notModified") return new Response(null, { status: 304, headers });
   if (selection.kind === "preconditionFailed")
-    return toRangeError(request, "PRECONDITION_FAILED", "The file has changed since the requested version.", headers);
+    return createRangeErrorResponse(request, "PRECONDITION_FAILED", "The file has changed since the requested version.", headers);
   if (selection.kind === "unsatisfiable") {
     headers.set("content-range", `bytes */${size}`);
-    return toRangeError(request, "RANGE_NOT_SATISFIABLE", `The range is outside the file's ${size} bytes.`, headers);
+    return createRangeErrorResponse(request, "RANGE_NOT_SATISFIABLE", `The range is outside the file's ${size} bytes.`, headers);
   }
   const { start, end } = selection.kind === "range" ? selection : { start: 0, end: size - 1 };
   headers.set("content-type", toContentType(file.mediaType));
@@ -130,13 +134,13 @@ function createRedirect(location: string): Response {
 /** Browsers display a directly opened image or video in a generated page, which needs these sources. */
 const INLINE_CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-function toRangeError(
+function createRangeErrorResponse(
   request: Request,
   code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE",
   message: string,
   headers: Headers,
 ): Response {
-  const response = toRefusalResponse({ code, message }, new URL(request.url).pathname);
+  const response = createErrorBodyResponse({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
     const value = headers.get(name);
     if (value !== null) response.headers.set(name, value);

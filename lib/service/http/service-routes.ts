@@ -75,9 +75,9 @@ export function createDownloadRoutes(dependencies: RouteDependencies): Route[] {
         ]);
       if (previewId !== undefined && !(await findAsset(database, previewId, [user.id, PUBLIC_OWNER])))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
-      const existing = await downloads.createFromExistingContent(url, { ownerId: user.id, name: "", tags, metadata, previewId });
-      if (existing) {
-        const { asset, isNew } = existing;
+      const createdAsset = await downloads.createFromExistingContent(url, { ownerId: user.id, name: "", tags, metadata, previewId });
+      if (createdAsset) {
+        const { asset, isNew } = createdAsset;
         return jsonResponse(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), isNew));
       }
       await requireFreeQuota(database, user.id);
@@ -141,13 +141,13 @@ export function createUserdataRoutes(dependencies: RouteDependencies): Route[] {
     }),
 
     defineRoute(operations.writeUserdata, async ({ request, query, user }) => {
-      const raw = getRawPath(request);
+      const rawPath = getRawPath(request);
       const { overwrite, full_info } = query();
-      const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
-      if (from !== undefined && to !== undefined) {
-        return toFileResponse(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
+      const [, sourcePath, targetPath] = /^(.+)\/move\/(.+)$/.exec(rawPath) ?? [];
+      if (sourcePath !== undefined && targetPath !== undefined) {
+        return toFileResponse(await files.move(user.id, parseFilePath(sourcePath), parseFilePath(targetPath), overwrite), full_info);
       }
-      const segments = parseFilePath(raw);
+      const segments = parseFilePath(rawPath);
       if (Number(request.headers.get("content-length") ?? 0) > maxBytes)
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${maxBytes} bytes.`);
       const requireFit = await requireUserdataQuota(user.id, segments, request);

@@ -35,8 +35,8 @@ export function blendRasters(base: Raster, layer: Raster, mode: BlendMode, facto
     const out = new Float32Array(a.length);
     for (let start = 0; start < out.length; start += rowLength) {
       for (let i = start; i < start + rowLength; i++) {
-        const from = a[i] ?? 0;
-        const value = fround(fround(from * baseFactor) + fround(blend(from, b[i] ?? 0) * layerFactor));
+        const sample = a[i] ?? 0;
+        const value = fround(fround(sample * baseFactor) + fround(blend(sample, b[i] ?? 0) * layerFactor));
         out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
       }
       tick((index + (start + rowLength) / out.length) / count);
@@ -66,14 +66,14 @@ export function listExtraFrames(destination: Raster, source: Raster, { resizeSou
 export function compositeRasters(destination: Raster, source: Raster, placement: Placement, tick: Tick): Raster {
   const count = destination.frames.length;
   const nextStage = createStages(tick, listExtraFrames(destination, source, placement).length + 1);
-  const fit = (raster: Raster, to: Size) => (hasSameSize(raster, to) ? raster : scaleRaster(raster, to, "bilinear", nextStage()));
+  const fit = (raster: Raster, size: Size) => (hasSameSize(raster, size) ? raster : scaleRaster(raster, size, "bilinear", nextStage()));
   const limitedSource = limitFrames(source, count);
   const layer = placement.resizeSource ? fit(limitedSource, destination) : limitedSource;
   const mask = placement.mask && fit(limitFrames(placement.mask, count), layer);
   const left = clampPosition(placement.x, layer.width, destination.width);
   const top = clampPosition(placement.y, layer.height, destination.height);
-  const columns = { from: Math.max(0, -left), to: Math.min(layer.width, destination.width - left) };
-  const rows = { from: Math.max(0, -top), to: Math.min(layer.height, destination.height - top) };
+  const columns = { start: Math.max(0, -left), end: Math.min(layer.width, destination.width - left) };
+  const rows = { start: Math.max(0, -top), end: Math.min(layer.height, destination.height - top) };
   return mapSamples(
     destination,
     destination,
@@ -81,17 +81,18 @@ export function compositeRasters(destination: Raster, source: Raster, placement:
       const out = frame.slice();
       const layerSamples = getSamples(layer, index, frameTick, 0);
       const maskSamples = mask && getSamples(mask, index, frameTick, 0);
-      for (let y = rows.from; y < rows.to; y++) {
-        for (let x = columns.from; x < columns.to; x++) {
-          const from = y * layer.width + x;
-          const to = ((y + top) * destination.width + x + left) * destination.channels;
-          const m = maskSamples?.[from] ?? 1;
-          const inverse = fround(1 - m);
+      for (let y = rows.start; y < rows.end; y++) {
+        for (let x = columns.start; x < columns.end; x++) {
+          const sourceIndex = y * layer.width + x;
+          const targetIndex = ((y + top) * destination.width + x + left) * destination.channels;
+          const maskValue = maskSamples?.[sourceIndex] ?? 1;
+          const inverse = fround(1 - maskValue);
           for (let c = 0; c < destination.channels; c++) {
-            out[to + c] = fround(m * (layerSamples[from * layer.channels + c] ?? 0)) + fround(inverse * (frame[to + c] ?? 0));
+            out[targetIndex + c] =
+              fround(maskValue * (layerSamples[sourceIndex * layer.channels + c] ?? 0)) + fround(inverse * (frame[targetIndex + c] ?? 0));
           }
         }
-        frameTick((y + 1) / rows.to);
+        frameTick((y + 1) / rows.end);
       }
       return out;
     },

@@ -23,30 +23,30 @@ export type FilePixels = {
   size: Size;
   pages: number;
   hasAlpha: boolean;
-  isDeep: boolean;
+  is16Bit: boolean;
   isGrey: boolean;
-  isInk: boolean;
+  isCmyk: boolean;
 };
 
 /** Decodes off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
-  const header = await decode(() => requireDecodable(path));
+  const header = await withDecodeError(() => requireDecodable(path));
   const pages = header.pages ?? 1;
   const hasAlpha = hasAlphaChannel(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));
-  const isDeep = header.depth === "ushort";
-  const isInk = header.space === "cmyk" && !isDeep;
-  const { data, info } = await decode(() => {
+  const is16Bit = header.depth === "ushort";
+  const isCmyk = header.space === "cmyk" && !is16Bit;
+  const { data, info } = await withDecodeError(() => {
     const file = sharp(path, { pages: pages > 1 ? -1 : 1, limitInputPixels: false, ignoreIcc: true, failOn: "truncated" });
     // Rotating by EXIF works on single images only. Animations have no orientation.
-    const upright = pages > 1 ? file : file.autoOrient();
-    if (isInk) return upright.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
-    const withColours = upright.toColourspace(isDeep ? "rgb16" : "srgb");
-    const withChannels = hasAlpha ? withColours.ensureAlpha() : withColours.removeAlpha();
-    return withChannels.raw({ depth: isDeep ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
+    const uprightImage = pages > 1 ? file : file.autoOrient();
+    if (isCmyk) return uprightImage.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
+    const colourImage = uprightImage.toColourspace(is16Bit ? "rgb16" : "srgb");
+    const channelImage = hasAlpha ? colourImage.ensureAlpha() : colourImage.removeAlpha();
+    return channelImage.raw({ depth: is16Bit ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });
   });
   const size = { width: info.width, height: Math.floor(info.height / pages) };
-  return { data, channels: info.channels, size, pages, hasAlpha, isDeep, isGrey: header.channels === 1, isInk };
+  return { data, channels: info.channels, size, pages, hasAlpha, is16Bit, isGrey: header.channels === 1, isCmyk };
 }
 
 export function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
@@ -54,10 +54,10 @@ export function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "
 }
 
 export function toDecodedImage(pixels: FilePixels, tick: Tick): DecodedImage {
-  const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
-  const bytes = isInk ? cmykToRgb(data) : data;
-  const values = isDeep ? toBytes(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
-  const file = { values, channels: isInk ? 3 : pixels.channels, size, pages };
+  const { data, size, pages, hasAlpha, is16Bit, isGrey, isCmyk } = pixels;
+  const bytes = isCmyk ? cmykToRgb(data) : data;
+  const values = is16Bit ? toBytes(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
+  const file = { values, channels: isCmyk ? 3 : pixels.channels, size, pages };
   const nextStage = createStages(tick, hasAlpha ? 2 : 1);
   const image = pickChannels(file, getColourChannels(file.channels), nextStage());
   if (!hasAlpha) return { image };
@@ -89,7 +89,7 @@ function pickChannels({ values, channels, size, pages }: DecodedFile, channelInd
   const { width, height } = size;
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
-    const pageTick: Tick = (done) => tick((page + done) / pages);
+    const pageTick: Tick = (progress) => tick((page + progress) / pages);
     const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
       pageTick(1);
@@ -115,9 +115,9 @@ function copyChannels(source: Uint8Array, target: Uint8Array, channels: number, 
   }
 }
 
-async function decode<T>(work: () => Promise<T>): Promise<T> {
+async function withDecodeError<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await read();
   } catch (cause) {
     throw new DecodeError(cause instanceof Error ? cause.message.split("\n")[0] : "The file cannot be read.", { cause });
   }

@@ -21,8 +21,8 @@ export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
     raster,
     { width: box.width, height: box.height, channels },
     ({ out, at, y, frame }) => {
-      const from = ((y + box.y) * width + box.x) * channels;
-      out.set(frame.subarray(from, from + box.width * channels), at);
+      const sourceStart = ((y + box.y) * width + box.x) * channels;
+      out.set(frame.subarray(sourceStart, sourceStart + box.width * channels), at);
     },
     tick,
   );
@@ -49,10 +49,10 @@ function moveSamples(raster: Raster, size: Size, getSource: (y: number) => { fir
     { width: size.width, height: size.height, channels },
     ({ out, at, y, frame }) => {
       const { first, step } = getSource(y);
-      let from = first * channels;
-      let to = at;
-      for (let x = 0; x < size.width; x++, from += step * channels) {
-        for (let c = 0; c < channels; c++) out[to++] = frame[from + c] ?? 0;
+      let sourceIndex = first * channels;
+      let targetIndex = at;
+      for (let x = 0; x < size.width; x++, sourceIndex += step * channels) {
+        for (let c = 0; c < channels; c++) out[targetIndex++] = frame[sourceIndex + c] ?? 0;
       }
     },
     tick,
@@ -73,9 +73,9 @@ export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
     { ...size, channels },
     ({ out, at, y, frame }) => {
       out.fill(0.5, at, at + size.width * channels);
-      const from = y - border.top;
-      if (from < 0 || from >= height) return;
-      out.set(frame.subarray(from * width * channels, (from + 1) * width * channels), at + border.left * channels);
+      const sourceRow = y - border.top;
+      if (sourceRow < 0 || sourceRow >= height) return;
+      out.set(frame.subarray(sourceRow * width * channels, (sourceRow + 1) * width * channels), at + border.left * channels);
     },
     tick,
   );
@@ -104,15 +104,15 @@ export function createOutpaintMask(raster: Raster, border: Border, tick: Tick): 
 }
 
 export function extractChannelMask(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {
-  return toMask(image, (frame, at) => frame[at + channel] ?? 0, tick);
+  return toMask(image, (frame, offset) => frame[offset + channel] ?? 0, tick);
 }
 
 export function createColourMask(image: Raster, colour: number, tick: Tick): Raster {
   const toByte = (value: number) => roundHalfEven(Math.fround(Math.min(1, Math.max(0, value)) * 255));
   return toMask(
     image,
-    (frame, at) => {
-      const pixel = (toByte(frame[at] ?? 0) << 16) + (toByte(frame[at + 1] ?? 0) << 8) + toByte(frame[at + 2] ?? 0);
+    (frame, offset) => {
+      const pixel = (toByte(frame[offset] ?? 0) << 16) + (toByte(frame[offset + 1] ?? 0) << 8) + toByte(frame[offset + 2] ?? 0);
       return pixel === colour ? 1 : 0;
     },
     tick,
@@ -125,7 +125,7 @@ export function convertMaskToImage(mask: Raster, tick: Tick): Raster {
     mask,
     { width, height, channels: 3 },
     ({ out, at, y, frame }) => {
-      for (let x = 0, to = at; x < width; x++, to += 3) out.fill(frame[y * width + x] ?? 0, to, to + 3);
+      for (let x = 0, target = at; x < width; x++, target += 3) out.fill(frame[y * width + x] ?? 0, target, target + 3);
     },
     tick,
   );
@@ -146,7 +146,7 @@ export function createSolidImage(size: Size, colour: number, count: number): Ras
   return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
 }
 
-function toMask(image: Raster, readSample: (frame: Float32Array, at: number) => number, tick: Tick): Raster {
+function toMask(image: Raster, readSample: (frame: Float32Array, offset: number) => number, tick: Tick): Raster {
   const { width, height } = image;
   return mapRows(
     image,

@@ -18,8 +18,8 @@ function createTwister(seed: number | bigint): () => number {
   let position = STATE_SIZE;
   function twist() {
     for (let i = 0; i < STATE_SIZE; i++) {
-      const mixed = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE_SIZE] ?? 0) & 0x7fffffff);
-      state[i] = (state[(i + 397) % STATE_SIZE] ?? 0) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0);
+      const mixedBits = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE_SIZE] ?? 0) & 0x7fffffff);
+      state[i] = (state[(i + 397) % STATE_SIZE] ?? 0) ^ (mixedBits >>> 1) ^ (mixedBits & 1 ? 0x9908b0df : 0);
     }
     position = 0;
   }
@@ -37,10 +37,10 @@ export function generateNormalNoise(seed: number | bigint, count: number, tick: 
   const draw = createTwister(seed);
   if (count < BLOCK_SIZE) return generateShortNoise(draw, count);
   const out = new Float32Array(count);
-  const fill = (start: number, end: number) => {
+  const fillUniform = (start: number, end: number) => {
     for (let i = start; i < end; i++) out[i] = (draw() & 0xffffff) / 2 ** 24;
   };
-  const toNormal = (start: number) => {
+  const transformBlock = (start: number) => {
     for (let i = start; i < start + HALF_BLOCK; i++) {
       const radius = fround(Math.sqrt(fround(-2 * fround(Math.log(fround(1 - (out[i] ?? 0)))))));
       const angle = fround(2 * Math.PI * (out[i + HALF_BLOCK] ?? 0));
@@ -49,25 +49,25 @@ export function generateNormalNoise(seed: number | bigint, count: number, tick: 
     }
   };
   const nextStage = createStages(tick, 2);
-  forEachChunk(count, nextStage(), fill);
+  forEachChunk(count, nextStage(), fillUniform);
   // A chunk is a multiple of a block.
   forEachChunk(count, nextStage(), (start, end) => {
-    for (let i = start; i + BLOCK_SIZE <= end; i += BLOCK_SIZE) toNormal(i);
+    for (let i = start; i + BLOCK_SIZE <= end; i += BLOCK_SIZE) transformBlock(i);
   });
   if (count % BLOCK_SIZE !== 0) {
     // ComfyUI redraws the last block, which overlaps numbers that were already drawn.
-    fill(count - BLOCK_SIZE, count);
-    toNormal(count - BLOCK_SIZE);
+    fillUniform(count - BLOCK_SIZE, count);
+    transformBlock(count - BLOCK_SIZE);
   }
   return out;
 }
 
 function generateShortNoise(draw: () => number, count: number): Float32Array {
   const out = new Float32Array(count);
-  const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
+  const drawUniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
   for (let i = 0; i < count; i += 2) {
-    const angle = 2 * Math.PI * uniform();
-    const radius = Math.sqrt(-2 * Math.log1p(-uniform()));
+    const angle = 2 * Math.PI * drawUniform();
+    const radius = Math.sqrt(-2 * Math.log1p(-drawUniform()));
     out[i] = radius * Math.cos(angle);
     if (i + 1 < count) out[i + 1] = radius * Math.sin(angle);
   }
@@ -86,7 +86,7 @@ export function addNoise(raster: Raster, seed: number | bigint, strength: number
     const out = new Float32Array(samples.length);
     forEachChunk(
       out.length,
-      (done) => mixTick((offset + done * out.length) / count),
+      (progress) => mixTick((offset + progress * out.length) / count),
       (start, end) => {
         for (let i = start; i < end; i++) {
           const value = fround((samples[i] ?? 0) + fround(noiseFactor * (noise[offset + i] ?? 0)));

@@ -20,7 +20,7 @@ export function createEmptySamples(raster: Size & { channels: number }): Float32
 
 export function mapFrames(raster: Raster, size: Size, transform: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
   const count = raster.frames.length;
-  const frames = raster.frames.map((frame, index) => transform(frame, (done) => tick((index + done) / count), index));
+  const frames = raster.frames.map((frame, index) => transform(frame, (progress) => tick((index + progress) / count), index));
   return { width: size.width, height: size.height, channels: raster.channels, frames };
 }
 
@@ -80,7 +80,7 @@ export function createStages(tick: Tick, count: number): () => Tick {
   let stageCount = 0;
   return () => {
     const stage = stageCount++;
-    return (done) => tick((stage + done) / count);
+    return (progress) => tick((stage + progress) / count);
   };
 }
 
@@ -95,10 +95,10 @@ export function roundHalfEven(value: number): number {
 /** Samples between two ticks. Processing them takes a few milliseconds. */
 const CHUNK_LENGTH = 1 << 20;
 
-export function forEachChunk(length: number, tick: Tick, work: (start: number, end: number) => void): void {
+export function forEachChunk(length: number, tick: Tick, processChunk: (start: number, end: number) => void): void {
   for (let start = 0; start < length; start += CHUNK_LENGTH) {
     const end = Math.min(length, start + CHUNK_LENGTH);
-    work(start, end);
+    processChunk(start, end);
     tick(end / length);
   }
 }
@@ -133,10 +133,10 @@ export function createSampleFrame(samples: Float32Array): Frame {
     byteLength: samples.byteLength,
     samples: () => samples,
     bytes: (tick = () => undefined) => toBytes(samples, tick),
-    map(change, tick) {
+    map(transform, tick) {
       const out = new Float32Array(samples.length);
       forEachChunk(out.length, tick, (start, end) => {
-        for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
+        for (let i = start; i < end; i++) out[i] = transform(samples[i] ?? 0);
       });
       return createSampleFrame(out);
     },
@@ -161,16 +161,16 @@ export function createPixelFrame(pixel: Float32Array, pixels: number): Frame {
       tick(1);
       return bytes;
     },
-    map(change, tick) {
+    map(transform, tick) {
       tick(1);
-      return createPixelFrame(pixel.map(change), pixels);
+      return createPixelFrame(pixel.map(transform), pixels);
     },
   };
 }
 
 function repeatInto<T extends Uint8Array | Float32Array>(pattern: T, out: T): T {
   out.set(pattern);
-  for (let done = pattern.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
+  for (let length = pattern.length; length < out.length; length *= 2) out.copyWithin(length, 0, length);
   return out;
 }
 
@@ -197,10 +197,10 @@ function createTableFrame(codes: Uint8Array, table: Float32Array): Frame {
       });
       return out;
     },
-    map(change, tick) {
-      const changed = createTableFrame(codes, table.map(change));
+    map(transform, tick) {
+      const mappedFrame = createTableFrame(codes, table.map(transform));
       tick(1);
-      return changed;
+      return mappedFrame;
     },
   };
 }

@@ -12,12 +12,13 @@ type Taps = {
 
 type TapMethod = "nearest-exact" | "bilinear" | "bicubic";
 
-type TapRule = (index: number, from: number, to: number) => { first: number; weights: readonly number[] };
+type TapRule = (index: number, sourceLength: number, targetLength: number) => { first: number; weights: readonly number[] };
 
 const fround = Math.fround;
 
 /** The source coordinate of a result's centre. The product is not rounded before the subtraction. */
-const getCentre = (index: number, from: number, to: number) => fround(fround(from / to) * (index + 0.5) - 0.5);
+const getCentre = (index: number, sourceLength: number, targetLength: number) =>
+  fround(fround(sourceLength / targetLength) * (index + 0.5) - 0.5);
 
 const CUBIC_COEFFICIENT = -0.75;
 const getNearWeight = (x: number) =>
@@ -28,15 +29,18 @@ const getFarWeight = (x: number) =>
   );
 
 const rules: Record<TapMethod, TapRule> = {
-  "nearest-exact": (index, from, to) => ({ first: Math.floor(fround((index + 0.5) * fround(from / to))), weights: [1] }),
-  bilinear: (index, from, to) => {
-    const centre = Math.max(0, getCentre(index, from, to));
+  "nearest-exact": (index, sourceLength, targetLength) => ({
+    first: Math.floor(fround((index + 0.5) * fround(sourceLength / targetLength))),
+    weights: [1],
+  }),
+  bilinear: (index, sourceLength, targetLength) => {
+    const centre = Math.max(0, getCentre(index, sourceLength, targetLength));
     const first = Math.floor(centre);
     const fraction = fround(centre - first);
     return { first, weights: [fround(1 - fraction), fraction] };
   },
-  bicubic: (index, from, to) => {
-    const centre = getCentre(index, from, to);
+  bicubic: (index, sourceLength, targetLength) => {
+    const centre = getCentre(index, sourceLength, targetLength);
     const t = fround(centre - Math.floor(centre));
     const complement = fround(1 - t);
     return {
@@ -46,14 +50,14 @@ const rules: Record<TapMethod, TapRule> = {
   },
 };
 
-function createTaps(method: TapMethod, from: number, to: number): Taps {
-  const sampleRules = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
-  const tapCount = sampleRules.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
-  const indexes = new Int32Array(to * tapCount);
-  const weights = new Float64Array(to * tapCount);
+function createTaps(method: TapMethod, sourceLength: number, targetLength: number): Taps {
+  const sampleRules = Array.from({ length: targetLength }, (_, index) => rules[method](index, sourceLength, targetLength));
+  const tapCount = sampleRules.reduce((maxCount, { weights }) => Math.max(maxCount, weights.length), 1);
+  const indexes = new Int32Array(targetLength * tapCount);
+  const weights = new Float64Array(targetLength * tapCount);
   sampleRules.forEach((tap, index) => {
     for (let i = 0; i < tapCount; i++) {
-      indexes[index * tapCount + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
+      indexes[index * tapCount + i] = Math.min(sourceLength - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
       weights[index * tapCount + i] = tap.weights[i] ?? 0;
     }
   });
@@ -62,19 +66,19 @@ function createTaps(method: TapMethod, from: number, to: number): Taps {
 
 type Axes = { horizontal: Taps; vertical: Taps };
 
-function applyTaps(frame: Float32Array, from: Size & { channels: number }, to: Size, axes: Axes, tick: Tick): Float32Array {
-  const rows = scaleRows(frame, from, to.width, axes.horizontal, (done) => tick(done / 2));
-  return scaleColumns(rows, { ...from, width: to.width }, to.height, axes.vertical, (done) => tick(0.5 + done / 2));
+function applyTaps(frame: Float32Array, source: Size & { channels: number }, target: Size, axes: Axes, tick: Tick): Float32Array {
+  const rows = scaleRows(frame, source, target.width, axes.horizontal, (progress) => tick(progress / 2));
+  return scaleColumns(rows, { ...source, width: target.width }, target.height, axes.vertical, (progress) => tick(0.5 + progress / 2));
 }
 
-function scaleRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
-  const { channels, height } = from;
+function scaleRows(frame: Float32Array, source: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
+  const { channels, height } = source;
   const { tapCount, indexes, weights } = taps;
   const out = new Float32Array(width * height * channels);
   const offsets = indexes.map((index) => index * channels);
   for (let y = 0; y < height; y++) {
-    const row = y * from.width * channels;
-    let to = y * width * channels;
+    const row = y * source.width * channels;
+    let outIndex = y * width * channels;
     for (let x = 0; x < width; x++) {
       const first = x * tapCount;
       const a = row + (offsets[first] ?? 0);
@@ -84,7 +88,7 @@ function scaleRows(frame: Float32Array, from: Size & { channels: number }, width
         let sum = fround((frame[a + c] ?? 0) * weightA + fround((frame[b + c] ?? 0) * weightB));
         for (let i = first + 2; i < first + tapCount; i++)
           sum = fround((frame[row + (offsets[i] ?? 0) + c] ?? 0) * (weights[i] ?? 0) + sum);
-        out[to++] = sum;
+        out[outIndex++] = sum;
       }
     }
     tick((y + 1) / height);
@@ -92,9 +96,9 @@ function scaleRows(frame: Float32Array, from: Size & { channels: number }, width
   return out;
 }
 
-function scaleColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
+function scaleColumns(frame: Float32Array, source: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
   const { tapCount, indexes, weights } = taps;
-  const stride = from.width * from.channels;
+  const stride = source.width * source.channels;
   const starts = indexes.map((index) => index * stride);
   const out = new Float32Array(stride * height);
   for (let y = 0; y < height; y++) {
@@ -106,27 +110,30 @@ function scaleColumns(frame: Float32Array, from: Size & { channels: number }, he
 }
 
 /** Each result is the mean of the block of samples that it covers, summed row by row in float32. */
-function averageBlocks(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
-  const { channels } = from;
-  const out = new Float32Array(to.width * to.height * channels);
-  const [columns, rows] = [createBlocks(from.width, to.width), createBlocks(from.height, to.height)];
-  let at = 0;
+function averageBlocks(frame: Float32Array, source: Size & { channels: number }, target: Size, tick: Tick): Float32Array {
+  const { channels } = source;
+  const out = new Float32Array(target.width * target.height * channels);
+  const [columns, rows] = [createBlocks(source.width, target.width), createBlocks(source.height, target.height)];
+  let outIndex = 0;
   for (const [y, { first: top, end: bottom }] of rows.entries()) {
     for (const { first: left, end: right } of columns) {
       for (let c = 0; c < channels; c++) {
         let sum = 0;
         for (let row = top; row < bottom; row++)
-          for (let column = left; column < right; column++) sum = fround(sum + (frame[(row * from.width + column) * channels + c] ?? 0));
-        out[at++] = fround(sum / (bottom - top)) / (right - left);
+          for (let column = left; column < right; column++) sum = fround(sum + (frame[(row * source.width + column) * channels + c] ?? 0));
+        out[outIndex++] = fround(sum / (bottom - top)) / (right - left);
       }
     }
-    tick((y + 1) / to.height);
+    tick((y + 1) / target.height);
   }
   return out;
 }
 
-function createBlocks(from: number, to: number): { first: number; end: number }[] {
-  return Array.from({ length: to }, (_, index) => ({ first: Math.floor((index * from) / to), end: Math.ceil(((index + 1) * from) / to) }));
+function createBlocks(sourceLength: number, targetLength: number): { first: number; end: number }[] {
+  return Array.from({ length: targetLength }, (_, index) => ({
+    first: Math.floor((index * sourceLength) / targetLength),
+    end: Math.ceil(((index + 1) * sourceLength) / targetLength),
+  }));
 }
 
 /** Sums like torch: a product is added unrounded, except the second one, which is rounded first. */
@@ -159,26 +166,26 @@ export function sumRows(source: Float32Array, starts: Int32Array, weights: Float
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
 type ScaleMethod = TapMethod | "area" | "lanczos";
 
-export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
+export function cropToShape(raster: Raster, target: Size, tick: Tick): Raster {
   const { width, height } = raster;
   const sourceRatio = width / height;
-  const targetRatio = to.width / to.height;
+  const targetRatio = target.width / target.height;
   const x = sourceRatio > targetRatio ? roundHalfEven((width - width * (targetRatio / sourceRatio)) / 2) : 0;
   const y = sourceRatio < targetRatio ? roundHalfEven((height - height * (sourceRatio / targetRatio)) / 2) : 0;
   if (x === 0 && y === 0) return raster;
   return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) }, tick);
 }
 
-export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
-  if (hasSameSize(raster, to)) return raster;
+export function fitRaster(raster: Raster, target: Size, method: ScaleMethod, tick: Tick): Raster {
+  if (hasSameSize(raster, target)) return raster;
   const nextStage = createStages(tick, 2);
-  return scaleRaster(cropToShape(raster, to, nextStage()), to, method, nextStage());
+  return scaleRaster(cropToShape(raster, target, nextStage()), target, method, nextStage());
 }
 
-export function scaleRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
-  if (method === "lanczos") return mapFrames(raster, to, (frame, part) => resizeLanczos(frame, raster, to, part), tick);
-  if (hasSameSize(raster, to)) return raster;
-  if (method === "area") return mapSamples(raster, to, (frame, part) => averageBlocks(frame, raster, to, part), tick);
-  const axes = { horizontal: createTaps(method, raster.width, to.width), vertical: createTaps(method, raster.height, to.height) };
-  return mapSamples(raster, to, (frame, part) => applyTaps(frame, raster, to, axes, part), tick);
+export function scaleRaster(raster: Raster, target: Size, method: ScaleMethod, tick: Tick): Raster {
+  if (method === "lanczos") return mapFrames(raster, target, (frame, frameTick) => resizeLanczos(frame, raster, target, frameTick), tick);
+  if (hasSameSize(raster, target)) return raster;
+  if (method === "area") return mapSamples(raster, target, (frame, frameTick) => averageBlocks(frame, raster, target, frameTick), tick);
+  const axes = { horizontal: createTaps(method, raster.width, target.width), vertical: createTaps(method, raster.height, target.height) };
+  return mapSamples(raster, target, (frame, frameTick) => applyTaps(frame, raster, target, axes, frameTick), tick);
 }

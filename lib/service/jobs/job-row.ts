@@ -72,9 +72,9 @@ function selectIfJson({ isJson }: StoreDialect, column: string, text = column): 
   return sql.raw(`case when ${isJson(column)} then ${text} end`);
 }
 
-/** Lists omit the editor's drawing, which is by far the largest part. Longer texts are returned only with the job itself. */
+/** Lists omit the editor's workflow, which is by far the largest part. Longer texts are returned only with the job itself. */
 const MAX_LISTED_LENGTH = 64 * 1024;
-const selectWithoutDrawing = (dialect: StoreDialect) =>
+const selectWithoutWorkflow = (dialect: StoreDialect) =>
   selectIfJson(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
 
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
@@ -94,7 +94,7 @@ export async function readQueuedTexts(reader: Reader, seqs: readonly number[]): 
 }
 
 export async function readExtraDataTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"extra_data">>> {
-  const rows = await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(selectWithoutDrawing(reader.dialect).as("extra_data")));
+  const rows = await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(selectWithoutWorkflow(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
   return toJobMap(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
 }
@@ -130,15 +130,15 @@ export async function* batchBySize<Job extends { seq: number }>(reader: Reader, 
   const seqs = jobs.map((job) => job.seq);
   const lengths = toJobMap(await reader.rows(selectByJobs(reader, "job_inputs", seqs).select(length.as("length"))));
   let batch: Job[] = [];
-  let sum = 0;
+  let batchLength = 0;
   for (const job of jobs) {
     const jobLength = lengths.get(job.seq)?.length ?? 0;
-    if (batch.length > 0 && sum + jobLength > MAX_BATCH_LENGTH) {
+    if (batch.length > 0 && batchLength + jobLength > MAX_BATCH_LENGTH) {
       yield batch;
-      [batch, sum] = [[], 0];
+      [batch, batchLength] = [[], 0];
     }
     batch.push(job);
-    sum += jobLength;
+    batchLength += jobLength;
   }
   if (batch.length > 0) yield batch;
 }

@@ -30,17 +30,17 @@ const endedCondition = `state IN (${terminalStates.map((state) => `'${state}'`).
 /** A list item as JSON without its closing brace. SQLite formats a page in a fifth of the time that reading rows takes. */
 function createItemColumns({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
   /** A stored object. A damaged one is empty, so that one damaged row does not break a list. */
-  const objectColumn = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
-  const toSoundCondition = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
+  const createObjectColumn = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
+  const createValidityCondition = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
   return `
-    jobs.id, state, start_time, needs, slot, ${toSoundCondition("preview")} AND ${toSoundCondition("error")} AS is_sound,
+    jobs.id, state, start_time, needs, slot, ${createValidityCondition("preview")} AND ${createValidityCondition("error")} AS is_sound,
     '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
     || ${formatMember("runner_id", asJson(`coalesce(runner, '${BUILT_IN_RUNNER}')`), "attempts > 0 AND slot IS NOT NULL")}
     || ${formatMember("outputs_count", "outputs_count", endedCondition)}
     || ${formatMember("execution_start_time", "start_time", `${endedCondition} AND start_time IS NOT NULL`)}
     || ${formatMember("execution_end_time", "end_time", `${endedCondition} AND end_time IS NOT NULL`)}
-    || ${formatMember("preview_output", objectColumn("preview"), "preview IS NOT NULL")}
-    || ${formatMember("execution_error", objectColumn("error"), "error IS NOT NULL")} AS text`;
+    || ${formatMember("preview_output", createObjectColumn("preview"), "preview IS NOT NULL")}
+    || ${formatMember("execution_error", createObjectColumn("error"), "error IS NOT NULL")} AS text`;
 }
 
 type Item = {
@@ -64,20 +64,20 @@ export async function listItems(reader: Reader, seqs: readonly number[], liveSta
 }
 
 /** Only ended jobs have execution_start_time. For running jobs, the start time is part of the progress. */
-async function addStates(reader: Reader, items: readonly Item[], { getProgress, getWaits }: LiveState, end = ""): Promise<string[]> {
+async function addStates(reader: Reader, items: readonly Item[], { getProgress, getWaits }: LiveState, suffix = ""): Promise<string[]> {
   const waitingNeeds = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
   const waitsByNeeds = await getWaits(reader, new Set(waitingNeeds));
-  const atRunnerIds = items
+  const runnerJobIds = items
     .filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null))
     .map(({ id }) => id);
-  const progresses = await getProgress(reader, atRunnerIds);
+  const progressById = await getProgress(reader, runnerJobIds);
   return items.map(({ id, state, start_time, needs, slot, text }) => {
-    const progress = progresses.get(id);
+    const progress = progressById.get(id);
     if (state === "pending") {
       const waitReason = slot === null ? waitsByNeeds.get(needs) : progress?.queued && toQueuedWait(progress.queued);
-      return waitReason ? `${text},"waits":${writeExactJson(waitReason)}${end}` : text + end;
+      return waitReason ? `${text},"waits":${writeExactJson(waitReason)}${suffix}` : text + suffix;
     }
-    return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
+    return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${suffix}` : text + suffix;
   });
 }
 
@@ -142,14 +142,14 @@ export function readError(job: StoredJob): string | undefined {
 
 export function getResult(
   job: StoredJob,
-  stored: Awaited<ReturnType<typeof readResultTexts>>,
+  resultTexts: Awaited<ReturnType<typeof readResultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? createInterruptedResult(job.id, job.state_time) : undefined);
+  const texts = resultTexts.get(job.seq) ?? (job.state === "cancelled" ? createInterruptedResult(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = requireTexts(texts);
-  const completed = job.state === "completed";
-  return { outputs, status: formatObject({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
+  const isCompleted = job.state === "completed";
+  return { outputs, status: formatObject({ status_str: isCompleted ? "success" : "error", completed: isCompleted }, { messages }), meta };
 }
 
 export async function listJobAssets(reader: Reader, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {
@@ -183,9 +183,9 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
         .orderBy("seq")
         .limit(MAX_LISTED_JOBS),
     );
-  const running = await readJobsInState("in_progress");
-  const pending = await readJobsInState("pending");
-  async function* formatTuples(jobs: typeof running): AsyncIterable<string> {
+  const runningJobs = await readJobsInState("in_progress");
+  const pendingJobs = await readJobsInState("pending");
+  async function* formatTuples(jobs: typeof runningJobs): AsyncIterable<string> {
     let position = 0;
     for await (const batch of batchBySize(reader, jobs)) {
       const texts = await readQueuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
@@ -199,6 +199,6 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
       }
     }
   }
-  yield* streamList('{"queue_running":[', formatTuples(running), "]");
-  yield* streamList(',"queue_pending":[', formatTuples(pending), "]}");
+  yield* streamList('{"queue_running":[', formatTuples(runningJobs), "]");
+  yield* streamList(',"queue_pending":[', formatTuples(pendingJobs), "]}");
 }

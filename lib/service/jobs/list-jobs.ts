@@ -9,12 +9,12 @@ import { isTerminal } from "./transitions";
 
 type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
 type Condition = RawBuilder<unknown>;
-type Counters = Awaited<ReturnType<typeof readCounters>>;
+type JobCounter = Awaited<ReturnType<typeof createJobCounter>>;
 
 export async function listJobs(reader: Reader, userId: number, query: JobsQuery): Promise<{ seqs: number[]; total: number }> {
   const filter = { userId, states: getStates(query), workflowId: query.workflow_id, output: query.output_type };
-  const count = await readCounters(reader, userId, filter.workflowId);
-  const total = count(filter);
+  const countMatching = await createJobCounter(reader, userId, filter.workflowId);
+  const total = countMatching(filter);
   const length = Math.min(query.limit, total - query.offset);
   if (length <= 0) return { seqs: [], total };
   // Reads the index from the nearer end.
@@ -24,26 +24,27 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const direction = sql.raw((query.sort_order === "desc") !== isReversed ? "desc" : "asc");
   const column = sql.ref(query.sort_by);
   const order = sql`order by ${column} ${direction}, id ${direction}`;
-  const selections = createSelections(reader, count, filter, query.sort_by);
-  const page = sql<{
+  const selections = createSelections(reader, countMatching, filter, query.sort_by);
+  const pageQuery = sql<{
     seq: number;
   }>`${reader.dialect.mergeSelections(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
-  const seqs = (await reader.rows(toStatement(page))).map((row) => row.seq);
+  const seqs = (await reader.rows(toStatement(pageQuery))).map((row) => row.seq);
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
 
 export async function countJobs(reader: Reader, userId: number, states: readonly KnownJobState[]): Promise<number> {
-  return (await readCounters(reader, userId))({ states });
+  return (await createJobCounter(reader, userId))({ states });
 }
 
-const selectJobs = (column: JobsQuery["sort_by"], where: Condition) => sql`select seq, ${sql.ref(column)}, id from jobs where ${where}`;
+const selectJobs = (column: JobsQuery["sort_by"], condition: Condition) =>
+  sql`select seq, ${sql.ref(column)}, id from jobs where ${condition}`;
 
 /** Selections that an index returns in order: one per state, or a single one for a workflow with fewer jobs. */
-function createSelections({ dialect }: Reader, count: Counters, filter: JobFilter, sortBy: JobsQuery["sort_by"]): RawBuilder<unknown>[] {
+function createSelections({ dialect }: Reader, countMatching: JobCounter, filter: JobFilter, sortBy: JobsQuery["sort_by"]): Condition[] {
   const { userId, states, workflowId, output } = filter;
   const userCondition = sql`user_id = ${userId}`;
   const outputCondition = output && sql`${sql.ref(`has_${output}`)} = 1`;
-  if (workflowId !== undefined && (!states || count({ workflowId }) < count({ states, output }))) {
+  if (workflowId !== undefined && (!states || countMatching({ workflowId }) < countMatching({ states, output }))) {
     const statesCondition = states && sql`${dialect.rowByRow("state")} in ${toSqlList(states)}`;
     return [selectJobs(sortBy, combineConditions(userCondition, sql`workflow_id = ${workflowId}`, statesCondition, outputCondition))];
   }
@@ -52,18 +53,18 @@ function createSelections({ dialect }: Reader, count: Counters, filter: JobFilte
   const createStateCondition = (state: KnownJobState, extraCondition?: Condition) =>
     combineConditions(userCondition, sql`state = ${sql.lit(state)}`, extraCondition, workflowCondition, outputCondition);
   if (output || sortBy === "create_time") return states.map((state) => selectJobs(sortBy, createStateCondition(state)));
-  const ranSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, createStateCondition(state, ranCondition)));
+  const executedSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, createStateCondition(state, executedCondition)));
   const idleStates = states.filter((state) => state !== "completed" && state !== "failed");
   // These need a sort. An index of waiting jobs by state and id would be rewritten at each state change.
   const idleCondition = sql`${dialect.rowByRow("execution_time")} = 0`;
   return [
-    ...ranSelections,
+    ...executedSelections,
     ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${createStateCondition(state, idleCondition)}`),
   ];
 }
 
 /** Must match the condition of the partial index `jobs_that_ran`, so states are literals. */
-const ranCondition = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
+const executedCondition = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 
 const toSqlList = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
 
@@ -82,7 +83,7 @@ function getStates({ status, output_type }: JobsQuery): KnownJobState[] | undefi
 
 const COUNTERS_SQL = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
-async function readCounters(reader: Reader, userId: number, countedWorkflowId = "") {
+async function createJobCounter(reader: Reader, userId: number, countedWorkflowId = "") {
   const counters = await reader.rows(createStatement<Omit<JobCountRow, "user_id">>(COUNTERS_SQL, [userId, countedWorkflowId]));
   return ({ states, workflowId = "", output }: Omit<JobFilter, "userId">) =>
     counters

@@ -51,8 +51,8 @@ function redact(value: unknown, secrets: readonly string[]): unknown {
   return copySpellings(value, Object.fromEntries(publicEntries.map(([key, child]) => [key, redact(child, secrets)])));
 }
 
-function mapParts<A, B>({ prompt, graph, extra_data }: PromptParts<A>, change: (part: A) => B): PromptParts<B> {
-  return { prompt: change(prompt), graph: change(graph), extra_data: change(extra_data) };
+function mapParts<A, B>({ prompt, graph, extra_data }: PromptParts<A>, transform: (part: A) => B): PromptParts<B> {
+  return { prompt: transform(prompt), graph: transform(graph), extra_data: transform(extra_data) };
 }
 
 const UUID_NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
@@ -109,7 +109,7 @@ export async function submitPrompt(
   const workflowId = getWorkflowId(body.prompt, extraData);
 
   const acceptedJob = await database.commit(async (tx) => {
-    const at = dependencies.now();
+    const nowMs = dependencies.now();
     const needs = await storeNeeds(tx, validation.needs);
     const user = await tx.row(
       query
@@ -129,9 +129,9 @@ export async function submitPrompt(
           needs,
           number,
           workflow_id: workflowId,
-          create_time: at,
-          update_time: at,
-          state_time: at,
+          create_time: nowMs,
+          update_time: nowMs,
+          state_time: nowMs,
         })
         .returning("seq"),
     );

@@ -47,8 +47,8 @@ export async function moveJob(
   return (await moveJobs(tx, { ...transition, seqs: [transition.seq] }, changes)) === 1;
 }
 
-export function startJob(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
-  return moveJob(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
+export function startJob(tx: Transaction, { seq, fence }: { seq: number; fence: number }, startMs: number): Promise<boolean> {
+  return moveJob(tx, { seq, fence, from: "pending", to: "in_progress", at: startMs }, { start_time: startMs });
 }
 
 export async function moveJobs(
@@ -62,8 +62,8 @@ export async function moveJobs(
     .updateTable("jobs")
     .set(() => {
       // If the clock is set back, the job keeps its later time.
-      const at = tx.dialect.greatest(sql.ref("update_time"), sql.val(transition.at));
-      return { ...changes, state: transition.to, update_time: at, state_time: at };
+      const timestamp = tx.dialect.greatest(sql.ref("update_time"), sql.val(transition.at));
+      return { ...changes, state: transition.to, update_time: timestamp, state_time: timestamp };
     })
     .where("seq", "in", tx.dialect.numbers(transition.seqs))
     .where("state", "=", transition.from);

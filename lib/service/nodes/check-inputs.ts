@@ -17,21 +17,23 @@ export type PromptError = { type: string; message: string; details: string; extr
 export function parsePrompt(prompt: Record<string, unknown>, library: NodeLibrary): Result<ParsedGraph, PromptError> {
   const entries = Object.entries(prompt);
   if (Array.isArray(prompt.nodes)) {
-    return failed(createInvalidPrompt("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"));
+    return failed(
+      createInvalidPromptError("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"),
+    );
   }
   const parsedNodes = new Map<string, ParsedNode>();
   const unknownNodes: { node_id: string; class_type: string }[] = [];
   for (const [id, value] of entries) {
     if (hasNoClass(value)) return failed(createMissingTypeError(id, value));
-    const parsed = graphNodeSchema.safeParse(value);
-    if (!parsed.success)
-      return failed(createInvalidPrompt(`Node '${id}' ${describeShapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
-    const definition = library.get(parsed.data.class_type);
-    if (definition) parsedNodes.set(id, { id, node: parsed.data, definition });
-    else unknownNodes.push({ node_id: id, class_type: parsed.data.class_type });
+    const result = graphNodeSchema.safeParse(value);
+    if (!result.success)
+      return failed(createInvalidPromptError(`Node '${id}' ${describeShapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
+    const definition = library.get(result.data.class_type);
+    if (definition) parsedNodes.set(id, { id, node: result.data, definition });
+    else unknownNodes.push({ node_id: id, class_type: result.data.class_type });
   }
-  const firstUnknown = unknownNodes[0];
-  return firstUnknown ? failed(createUnknownClassError(firstUnknown, unknownNodes, prompt[firstUnknown.node_id])) : ok(parsedNodes);
+  const unknownNode = unknownNodes[0];
+  return unknownNode ? failed(createUnknownClassError(unknownNode, unknownNodes, prompt[unknownNode.node_id])) : ok(parsedNodes);
 }
 
 function describeShapeProblem(value: unknown): string {
@@ -39,8 +41,8 @@ function describeShapeProblem(value: unknown): string {
   return "has invalid inputs or an invalid title";
 }
 
-function createInvalidPrompt(message: string, details: string, extra: Record<string, unknown> = {}): PromptError {
-  return { type: "invalid_prompt", message, details, extra_info: extra };
+function createInvalidPromptError(message: string, details: string, extraInfo: Record<string, unknown> = {}): PromptError {
+  return { type: "invalid_prompt", message, details, extra_info: extraInfo };
 }
 
 type UnparsedNode = { class_type?: unknown; _meta?: unknown };
@@ -62,13 +64,13 @@ function createMissingTypeError(id: string, value: UnparsedNode): PromptError {
 
 type UnknownNode = { node_id: string; class_type: string };
 
-function createUnknownClassError(first: UnknownNode, unknownNodes: readonly UnknownNode[], value: unknown): PromptError {
+function createUnknownClassError(firstNode: UnknownNode, unknownNodes: readonly UnknownNode[], value: unknown): PromptError {
   const title = graphNodeSchema.safeParse(value).data?._meta?.title;
   return {
     type: "missing_node_type",
-    message: `Node '${title ?? first.class_type}' not found. The service has no node class '${first.class_type}'.`,
-    details: `Node ID '#${first.node_id}'`,
-    extra_info: { ...first, node_title: title ?? first.class_type, missing_nodes: unknownNodes.slice(0, 100) },
+    message: `Node '${title ?? firstNode.class_type}' not found. The service has no node class '${firstNode.class_type}'.`,
+    details: `Node ID '#${firstNode.node_id}'`,
+    extra_info: { ...firstNode, node_title: title ?? firstNode.class_type, missing_nodes: unknownNodes.slice(0, 100) },
   };
 }
 
@@ -129,11 +131,11 @@ function createMissingInputError(field: InputField): NodeError {
 function createInputError(
   field: InputField,
   error: { type: string; message: string; details: string },
-  extra: Record<string, unknown>,
+  extraInfo: Record<string, unknown>,
 ): NodeError {
   const [type, options = {}] = toInputConfig(field);
-  const receivedValue = "received_value" in extra ? { received_value: shorten(extra.received_value) } : {};
-  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...receivedValue } };
+  const receivedValue = "received_value" in extraInfo ? { received_value: shorten(extraInfo.received_value) } : {};
+  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extraInfo, ...receivedValue } };
 }
 
 /** Shortens a long value, so that the error isn't as large as the request. */
@@ -196,7 +198,7 @@ function isTypeCompatible(receivedType: string, expectedType: string): boolean {
   );
 }
 
-/** Explains an error that occurs because a newer file of the same name hides an older image. */
+/** Explains an error that occurs because a newer file with the same name hides an older image. */
 function describeFile(file: { mediaType: string } | undefined): string {
   return file ? ` (this name refers to a ${file.mediaType} file, not an image that can be loaded)` : "";
 }
@@ -223,8 +225,8 @@ function convertLiteral(field: InputField, value: unknown, checkedNode: CheckedN
   if (!literal.ok) {
     const message = `Failed to convert an input value to a ${field.type} value`;
     const details = `${field.name}, ${typeof value === "string" ? value.slice(0, 200) : quote(value)}, ${literal.failure}`;
-    const extra = { received_value: value, exception_message: literal.failure };
-    checkedNode.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extra));
+    const extraInfo = { received_value: value, exception_message: literal.failure };
+    checkedNode.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extraInfo));
     return undefined;
   }
   checkedNode.literals.set(field.name, literal.value);
@@ -235,6 +237,6 @@ function createNotInListError(field: InputField, value: unknown, choices: Choice
   const isLongList = choices.length > MAX_CHOICES;
   const list = isLongList ? `(list of length ${choices.length})` : `[${choices.map((choice) => `'${choice}'`).join(", ")}]`;
   const details = `${field.name}: ${quote(value)} not in ${list}`;
-  const extra = { received_value: value, ...(isLongList ? { input_config: null } : {}) };
-  return createInputError(field, { type: "value_not_in_list", message: "Value not in list", details }, extra);
+  const extraInfo = { received_value: value, ...(isLongList ? { input_config: null } : {}) };
+  return createInputError(field, { type: "value_not_in_list", message: "Value not in list", details }, extraInfo);
 }

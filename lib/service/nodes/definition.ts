@@ -35,7 +35,7 @@ export type InputField = {
   type: string;
   choices?: Choices;
   /** Some classes declare a combo by its list alone, as older classes of ComfyUI do. */
-  isBareList?: boolean;
+  isListOnly?: boolean;
   /** The options in the catalogue. Absent if ComfyUI sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
@@ -179,7 +179,7 @@ export function toOptional(input: InputField): InputField {
 }
 
 export function createListField(name: string, choices: Choices, options?: Options): InputField {
-  return { ...createField("COMBO", name, options), choices, isBareList: true };
+  return { ...createField("COMBO", name, options), choices, isListOnly: true };
 }
 
 export function createComboField(name: string, choices: Choices): InputField {
@@ -209,8 +209,8 @@ type ImageInfo = { size: Size; frame: number; extension: string };
 
 export function createDisplayName(prefix: string, image: ImageInfo, context: Pick<NodeContext, "getNextNumber" | "now">): string {
   const filledPrefix = fillPrefix(prefix, image, context.now());
-  const base = toPlainLine(filledPrefix.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
-  const name = base === "" || base === "." || base === ".." ? "image" : base;
+  const baseName = toPlainLine(filledPrefix.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
+  const name = baseName === "" || baseName === "." || baseName === ".." ? "image" : baseName;
   return formatNumberedName(name, context.getNextNumber(name), image.extension);
 }
 

@@ -26,34 +26,34 @@ const REPORT_INTERVAL_MS = 100;
 const STEPS_PER_NODE = 100;
 
 type ProgressReporter = {
-  /** `part` is the completed part of the running node, from 0 to 1. Called for every row, so it allocates nothing until it sends. */
-  report(state: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
+  /** `nodeProgress` is the progress of the running node, from 0 to 1. Called for every row, so it allocates nothing until it sends. */
+  report(state: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, nodeProgress?: number): void;
   stop(): void;
 };
 
 function createProgressReporter(send: (progress: Progress) => void): ProgressReporter {
-  let lastAt = -REPORT_INTERVAL_MS;
+  let lastSentMs = -REPORT_INTERVAL_MS;
   let latestState: Parameters<ProgressReporter["report"]>[0] | undefined;
-  let latestPart: number | undefined;
+  let latestNodeProgress: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
     if (latestState === undefined) return;
-    lastAt = performance.now();
+    lastSentMs = performance.now();
     send({
       kind: "progress",
       ...latestState,
-      ...(latestPart !== undefined && { step: Math.round(latestPart * STEPS_PER_NODE), steps: STEPS_PER_NODE }),
+      ...(latestNodeProgress !== undefined && { step: Math.round(latestNodeProgress * STEPS_PER_NODE), steps: STEPS_PER_NODE }),
     });
     latestState = undefined;
   };
   return {
-    report(state, part) {
+    report(state, nodeProgress) {
       latestState = state;
-      latestPart = part;
-      if (performance.now() - lastAt >= REPORT_INTERVAL_MS) flush();
+      latestNodeProgress = nodeProgress;
+      if (performance.now() - lastSentMs >= REPORT_INTERVAL_MS) flush();
       else timer ??= setTimeout(flush, REPORT_INTERVAL_MS);
     },
     stop() {
@@ -114,18 +114,18 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
     const nodeValues = createNodeValues(plan.readerCounts, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
     send({ kind: "cached", nodeIds: plan.order.flatMap(({ id }) => (reuse.findResult(id) ? [id] : [])), at: Date.now() });
-    const numbers = new Map<string, number>();
+    const numberByPrefix = new Map<string, number>();
     const getNextNumber = (prefix: string) => {
-      const number = (numbers.get(prefix) ?? 0) + 1;
-      numbers.set(prefix, number);
+      const number = (numberByPrefix.get(prefix) ?? 0) + 1;
+      numberByPrefix.set(prefix, number);
       return number;
     };
     const checkShownTexts = createShownTextsCheck();
     for (const [nodesDone, plannedNode] of plan.order.entries()) {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: plannedNode.id };
-      const tick = (part: number) => {
+      const tick = (nodeProgress: number) => {
         cancellation.check();
-        progress.report(state, part);
+        progress.report(state, nodeProgress);
       };
       cancellation.check();
       progress.report(state);
@@ -273,6 +273,6 @@ type NodeRun = Execution & {
   reuse: Reuse;
   getNextNumber: (prefix: string) => number;
   checkShownTexts: (texts: readonly string[]) => void;
-  tick: (part: number) => void;
+  tick: (nodeProgress: number) => void;
   previews: Previews;
 };

@@ -82,7 +82,7 @@ export function describeLibrary({ images = [] }: { images?: readonly string[] } 
 
 export function toInputConfig(field: InputField, images: readonly string[] = []): unknown[] {
   if (field.spec) return [...field.spec];
-  if (field.isBareList) {
+  if (field.isListOnly) {
     const choices = field.options?.image_upload === true ? images : field.choices;
     return [[...(choices ?? [])], ...(field.options ? [field.options] : [])];
   }
@@ -91,17 +91,17 @@ export function toInputConfig(field: InputField, images: readonly string[] = [])
 }
 
 function describeNode(definition: NodeDefinition, images: readonly string[]): NodeInfo {
-  const selectInputs = (optional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === optional);
-  const toSpecs = (optional: boolean) =>
-    Object.fromEntries(selectInputs(optional).map((field) => [field.name, toInputConfig(field, images)]));
-  const listNames = (optional: boolean) => selectInputs(optional).map((field) => field.name);
-  const hasOptional = selectInputs(true).length > 0;
+  const selectInputs = (isOptional: boolean) => definition.inputs.filter((field) => (field.optional ?? false) === isOptional);
+  const toSpecs = (isOptional: boolean) =>
+    Object.fromEntries(selectInputs(isOptional).map((field) => [field.name, toInputConfig(field, images)]));
+  const listNames = (isOptional: boolean) => selectInputs(isOptional).map((field) => field.name);
+  const hasOptionalInputs = selectInputs(true).length > 0;
   const { hidden } = definition;
   return {
-    input: { required: toSpecs(false), ...(hasOptional ? { optional: toSpecs(true) } : {}), ...(hidden ? { hidden } : {}) },
+    input: { required: toSpecs(false), ...(hasOptionalInputs ? { optional: toSpecs(true) } : {}), ...(hidden ? { hidden } : {}) },
     input_order: {
       required: listNames(false),
-      ...(hasOptional ? { optional: listNames(true) } : {}),
+      ...(hasOptionalInputs ? { optional: listNames(true) } : {}),
       ...(hidden ? { hidden: Object.keys(hidden) } : {}),
     },
     is_input_list: false,

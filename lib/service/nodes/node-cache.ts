@@ -155,16 +155,16 @@ export function createNodeValues(readerCounts: ReadonlyMap<string, number>, maxP
       valuesById.set(id, values);
     },
     release(id) {
-      const count = (remainingReaders.get(id) ?? 0) - 1;
-      remainingReaders.set(id, count);
-      if (count > 0) return;
+      const readerCount = (remainingReaders.get(id) ?? 0) - 1;
+      remainingReaders.set(id, readerCount);
+      if (readerCount > 0) return;
       cachedTextBytes -= sumTextBytes(valuesById.get(id) ?? []);
       valuesById.delete(id);
     },
     claimPixels({ width, height }, frames) {
       claimedPixels += width * height * frames;
-      const total = countStoredPixels() + claimedPixels;
-      if (total > maxPixels) throw new NodeFailure("OOMError", describePixelLimit(total, maxPixels));
+      const totalPixels = countStoredPixels() + claimedPixels;
+      if (totalPixels > maxPixels) throw new NodeFailure("OOMError", describePixelLimit(totalPixels, maxPixels));
     },
     resetClaimedPixels() {
       claimedPixels = 0;
@@ -197,7 +197,7 @@ export function createImageFiles(): ImageFiles {
       const imagePaths = new Set(Object.values(images).map(({ path }) => path));
       for (const path of prefetchedPixels.keys()) if (!imagePaths.has(path)) prefetchedPixels.delete(path);
       if (nextImage === undefined || readPaths.has(nextImage) || prefetchedPixels.has(nextImage)) return;
-      const pendingPixels = readPixels(nextImage, rejectLarge).catch(() => undefined);
+      const pendingPixels = readPixels(nextImage, rejectLargeImage).catch(() => undefined);
       prefetchedPixels.set(nextImage, pendingPixels);
       await pendingPixels;
     },
@@ -214,6 +214,6 @@ export function createImageFiles(): ImageFiles {
   };
 }
 
-const rejectLarge: Claim = ({ width, height }, frames) => {
+const rejectLargeImage: Claim = ({ width, height }, frames) => {
   if (width * height * frames > MAX_PREFETCH_PIXELS) throw new Error("The image is too large to prefetch.");
 };

@@ -3,7 +3,7 @@ import { countPixels, getFrame, type Raster } from "../images/raster";
 import { isRaster, type NodeValue } from "./definition";
 
 const PREVIEW_INTERVAL_MS = 500;
-const MAX_EDGE_PX = 256;
+const MAX_SIZE_PX = 256;
 /** Encoding a preview of a larger image would delay the job. */
 const MAX_PIXELS = 16 * 1024 ** 2;
 /** The header of ComfyUI's binary message: the event "preview image" and the format JPEG. The file follows. */
@@ -48,7 +48,7 @@ export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
 
 async function encodePreview(raster: Raster): Promise<Uint8Array> {
   const { width, height } = raster;
-  const scale = Math.min(1, MAX_EDGE_PX / Math.max(width, height));
+  const scale = Math.min(1, MAX_SIZE_PX / Math.max(width, height));
   const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
   const samples = getFrame(raster, 0).samples();
   const pixels = new Uint8Array(size.width * size.height * 3);

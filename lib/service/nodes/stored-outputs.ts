@@ -30,12 +30,12 @@ export async function restoreOutputs(request: RunRequest, key: string, plannedNo
   for (const [index, file] of entry.files.entries()) {
     const target = getOutputPath(outputDir, plannedNode, index, file.extension);
     if (!(await linkBlob(getBlobPath(blobsDir, file.hash), target, file.hash))) {
-      await Promise.all([...files.map((file) => file.path), path].map((value) => rm(value, { force: true })));
+      await Promise.all([...files.map((file) => file.path), path].map((filePath) => rm(filePath, { force: true })));
       return undefined;
     }
     files.push({ nodeId: plannedNode.id, key: "images", index, path: target, ...file });
   }
-  // Cache trimming removes the least recently used entries first.
+  // Cache eviction removes the least recently used entries first.
   const now = new Date();
   await utimes(path, now, now).catch(() => undefined);
   return { files, ...(entry.texts && { texts: entry.texts }) };

@@ -7,8 +7,8 @@ import { type NodeLibrary, type ParsedGraph } from "./definition";
 import { nodeClasses } from "./library";
 import { findFileTexts, findNeeds, type Needs } from "./needs";
 
-/** The maximum number of reported nodes per loop, because a large graph may have thousands of long loops. */
-const MAX_LOOP_NODES = 100;
+/** The maximum number of reported nodes per cycle, because a large graph may have thousands of long cycles. */
+const MAX_NODES_PER_CYCLE = 100;
 
 type GraphCheck = {
   graph: ParsedGraph;
@@ -20,7 +20,7 @@ type GraphCheck = {
 /** Limits the search for outputs that depend on invalid nodes. Beyond it, the lists may be incomplete. */
 const MAX_SEARCH_STEPS = 500_000;
 const MAX_ERROR_LINES = 50;
-/** The maximum number of nodes whose loop is described in full. Further loops are described briefly, at one of their nodes. */
+/** The maximum number of nodes whose cycle is described in full. Further cycles are described briefly, at one of their nodes. */
 const MAX_CYCLE_NODES = 100;
 
 function collectErrors({ graph, checkedNodes, cycles, outputs }: GraphCheck): {
@@ -44,8 +44,8 @@ function collectErrors({ graph, checkedNodes, cycles, outputs }: GraphCheck): {
   const invalidNodes = findReachable([...errors.keys()], getDependents);
   const stepsPerError = Math.floor(MAX_SEARCH_STEPS / Math.max(1, errors.size));
   const entries = [...errors].map(([id, errorsOfNode]) => {
-    const affected = findReachable([id], getDependents, stepsPerError);
-    const dependent_outputs = outputs.filter((output) => affected.has(output));
+    const affectedNodes = findReachable([id], getDependents, stepsPerError);
+    const dependent_outputs = outputs.filter((output) => affectedNodes.has(output));
     return [id, { errors: errorsOfNode, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
   });
   const lines = [...errors.values()].flat().map(({ message, details }) => `${message}: ${details}`);
@@ -68,8 +68,8 @@ function createDependentLookup(checkedNodes: ReadonlyMap<string, CheckedNode>): 
   const dependents = new Map<string, string[]>();
   for (const [id, { sources }] of checkedNodes) {
     for (const source of sources) {
-      const list = dependents.get(source);
-      if (list) list.push(id);
+      const nodeDependents = dependents.get(source);
+      if (nodeDependents) nodeDependents.push(id);
       else dependents.set(source, [id]);
     }
   }
@@ -85,9 +85,9 @@ export function validatePrompt(
   prompt: Record<string, unknown>,
   { targets, files, library = nodeClasses }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
 ): Validation {
-  const parsed = parsePrompt(prompt, library);
-  if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
-  const graph = parsed.value;
+  const result = parsePrompt(prompt, library);
+  if (!result.ok) return { ok: false, error: result.failure, nodeErrors: {} };
+  const graph = result.value;
   const targetIds = targets && new Set(targets);
   const outputs = [...graph.values()]
     .filter(({ id, definition }) => definition.isOutput && (targetIds?.has(id) ?? true))
@@ -96,7 +96,7 @@ export function validatePrompt(
 
   const checkedNodes = checkReachableNodes(graph, outputs, files);
   const getSources = (id: string) => checkedNodes.get(id)?.sources ?? [];
-  const cycles = [...findCycles([...checkedNodes.keys()], getSources, MAX_LOOP_NODES)];
+  const cycles = [...findCycles([...checkedNodes.keys()], getSources, MAX_NODES_PER_CYCLE)];
   const { nodeErrors, lines, invalidOutputs } = collectErrors({ graph, checkedNodes, cycles, outputs });
   const validOutputs = outputs.filter((id) => !invalidOutputs.has(id));
   if (validOutputs.length === 0) return { ok: false, error: createAllFailedError(lines), nodeErrors };
@@ -109,9 +109,9 @@ export function validatePrompt(
 
 /** Returns all file names in the inputs, including those of unchecked nodes, so that one query can look up all of them. */
 export function findFileNames(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
-  const parsed = parsePrompt(prompt, library);
-  if (!parsed.ok) return [];
-  return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => findFileTexts(node, definition)))];
+  const result = parsePrompt(prompt, library);
+  if (!result.ok) return [];
+  return [...new Set([...result.value.values()].flatMap(({ node, definition }) => findFileTexts(node, definition)))];
 }
 
 function checkReachableNodes(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {

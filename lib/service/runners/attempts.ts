@@ -11,10 +11,10 @@ export type Attempt = { seq: number; number: number; fence: number; promptId: st
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
 /** A job's attempt numbers restart only if no earlier attempt was sent. */
-export async function startAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number): Promise<void> {
+export async function startAttempt(tx: Transaction, attempt: Attempt, runner: string, nowMs: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const ids = { job_seq: seq, number, fence, runner, prompt_id: promptId, client_id: clientId };
-  const times = { lease_until: at, started_at: at, ended_at: null };
+  const times = { lease_until: nowMs, started_at: nowMs, ended_at: null };
   await tx.run(query.insertInto("attempts").values({ ...ids, ...times, state: "sending", reason: null }));
 }
 
@@ -67,10 +67,10 @@ export async function endAttempt(
   tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
   state: "over" | "lost",
-  at: number,
+  nowMs: number,
   reason?: string,
 ): Promise<void> {
-  const changes = { state, ended_at: at, reason: reason ?? null };
+  const changes = { state, ended_at: nowMs, reason: reason ?? null };
   await tx.run(
     query.updateTable("attempts").set(changes).where("job_seq", "=", seq).where("fence", "=", fence).where("ended_at", "is", null),
   );
@@ -80,7 +80,7 @@ export async function deleteAttempt(tx: Transaction, { seq, fence }: Pick<Attemp
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
 
-/** Ends the reason of an attempt whose runner reported missing files, so that its cache was cleared. */
+/** Ends the reason of an attempt if the runner's cache was cleared, because it listed missing files. */
 export const CACHE_CLEARED_SUFFIX = "Its cache was cleared.";
 
 /** Whether an earlier attempt of the job ended with that reason. */
@@ -102,9 +102,9 @@ export async function findOpenClients(reader: Reader, runner: string): Promise<R
   return new Set((await reader.rows(openAttempts)).map(({ client_id }) => client_id));
 }
 
-export async function findLostAttempts(reader: Reader, runner: string, endedBefore: number): Promise<AttemptRow[]> {
+export async function findLostAttempts(reader: Reader, runner: string, cutoffMs: number): Promise<AttemptRow[]> {
   return reader.rows(
-    query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", endedBefore),
+    query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", cutoffMs),
   );
 }
 
@@ -117,9 +117,9 @@ const MAX_FAILED_USERS = 3;
 /** Three failures in a row by different users set the runner aside. `ms` may be negative if clocks differ. */
 export async function recordEnd(
   tx: Transaction,
-  end: { runner: string | null; userId: number; isSuccess: boolean; isRejected?: boolean; ms: number },
+  outcome: { runner: string | null; userId: number; isSuccess: boolean; isRejected?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isSuccess, isRejected, ms } = end;
+  const { runner, userId, isSuccess, isRejected, ms } = outcome;
   const id = runner ?? "built-in";
   const column = isSuccess ? "done" : "failed";
   await tx.run(
@@ -132,10 +132,10 @@ export async function recordEnd(
   if (runner === null || isRejected) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
-  const users = isSuccess ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];
-  const isSetAside = users.length >= MAX_FAILED_USERS && row.mode === "ready";
+  const userIds = isSuccess ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];
+  const isSetAside = userIds.length >= MAX_FAILED_USERS && row.mode === "ready";
   const mode = isSetAside
-    ? { mode: "set_aside" as const, mode_reason: `Jobs of ${users.length} different users failed here in a row.` }
+    ? { mode: "set_aside" as const, mode_reason: `Jobs of ${userIds.length} different users failed here in a row.` }
     : {};
-  await tx.run(query.updateTable("runners").set({ failed_users: `[${users.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
+  await tx.run(query.updateTable("runners").set({ failed_users: `[${userIds.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
 }

@@ -33,10 +33,10 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
 export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
 export async function checkRunner(rawAddress: string, timeoutMs?: number): Promise<Result<CheckedRunner, Problem>> {
-  const parsed = runnerAddressSchema.safeParse(rawAddress);
-  if (!parsed.success)
-    return failed({ code: "not_reachable", message: `The address ${parsed.error.issues[0]?.message ?? "cannot be read"}.` });
-  const address = parsed.data;
+  const addressResult = runnerAddressSchema.safeParse(rawAddress);
+  if (!addressResult.success)
+    return failed({ code: "not_reachable", message: `The address ${addressResult.error.issues[0]?.message ?? "cannot be read"}.` });
+  const address = addressResult.data;
   const server = createComfyServer(address);
   const health = await readHealth(createComfyServer(address, undefined, timeoutMs));
   if (!health.ok) return failed(await toProblem(server, health.failure));

@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ComfyServer, createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
+import { type ComfyServer, createInvalidResponseFailure, type ExchangeFailure } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -115,12 +115,12 @@ export function createOutputFetcher(job: RemoteJob, getTimes: JobListener["findT
     },
 
     async fetchRemaining(entry: unknown): Promise<OutputFailure | undefined> {
-      const byNode = groupOutputs(entry, job.graph);
+      const outputsByNode = groupOutputs(entry, job.graph);
       await lastFetch;
-      for (const [nodeId, outputs] of readOutputs(byNode)) {
+      for (const [nodeId, outputs] of readOutputs(outputsByNode)) {
         const earlyOutput = earlyOutputs.get(nodeId);
         const stagedFiles = await earlyOutput?.files;
-        if (stagedFiles && earlyOutput?.reportedJson === writeExactJson(byNode.get(nodeId))) continue;
+        if (stagedFiles && earlyOutput?.reportedJson === writeExactJson(outputsByNode.get(nodeId))) continue;
         const nodeOutputsResult = await fetchNodeOutputs(nodeId, outputs, fetchWithRetries);
         if (!nodeOutputsResult.ok) return nodeOutputsResult.failure;
         for (const stagedFile of stagedFiles ?? []) await stagedFile.dispose();
@@ -168,38 +168,38 @@ export async function fetchOutput(
   const result = await server.open(file);
   if (!result.ok) return result;
   const { bytes, size } = result.value;
-  const createFileFailure = (reason: string): FetchFailure => createInvalidResponse(`Its file ${file.filename} ${reason}`);
+  const createFileFailure = (reason: string): FetchFailure => createInvalidResponseFailure(`Its file ${file.filename} ${reason}`);
   const tooLargeFailure: FetchFailure = { ...createFileFailure(`has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();
     return failed(tooLargeFailure);
   }
   const head: Uint8Array[] = [];
-  let length = 0;
+  let receivedBytes = 0;
   let isSlow = false;
   const startMs = now();
   async function* readChunks(source: AsyncIterable<unknown>): AsyncIterable<Uint8Array> {
     for await (const chunk of source) {
       if (!(chunk instanceof Uint8Array)) continue;
-      if (length < HEAD_BYTES) head.push(chunk);
-      length += chunk.byteLength;
-      isSlow = now() - startMs > MAX_SLOW_MS + length / MIN_BYTES_PER_MS;
+      if (receivedBytes < HEAD_BYTES) head.push(chunk);
+      receivedBytes += chunk.byteLength;
+      isSlow = now() - startMs > MAX_SLOW_MS + receivedBytes / MIN_BYTES_PER_MS;
       if (isSlow) return;
       yield chunk;
     }
   }
   try {
-    const staged = await stageStream(readChunks(bytes), { folder, maxBytes });
-    if (isSlow || (size !== undefined && staged.size !== size)) {
-      await staged.dispose();
+    const stagedFile = await stageStream(readChunks(bytes), { folder, maxBytes });
+    if (isSlow || (size !== undefined && stagedFile.size !== size)) {
+      await stagedFile.dispose();
       return failed(
         isSlow
           ? { ...createFileFailure("is sent too slowly."), code: "timeout" }
-          : createFileFailure(`has only ${staged.size} of ${size ?? "unknown"} bytes.`),
+          : createFileFailure(`has only ${stagedFile.size} of ${size ?? "unknown"} bytes.`),
       );
     }
-    const imageSize = staged.mediaType.startsWith("image/") ? await readImageSize(Buffer.concat(head)) : undefined;
-    return ok({ ...staged, ...imageSize });
+    const imageSize = stagedFile.mediaType.startsWith("image/") ? await readImageSize(Buffer.concat(head)) : undefined;
+    return ok({ ...stagedFile, ...imageSize });
   } catch (error) {
     if (toErrorBody(error)?.code === "FILE_TOO_LARGE") return failed(tooLargeFailure);
     const failure = createFileFailure(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);

@@ -16,7 +16,7 @@ type Catalogue = ReadonlyMap<string, ClassInfo>;
 const inputGroups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
-  let cacheByHash = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
+  let entryByRunner = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let mergedCatalogues: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   async function refresh(): Promise<boolean> {
@@ -29,17 +29,17 @@ export function createLibraries(database: Database) {
         .orderBy("created_at")
         .orderBy("runner_id"),
     );
-    const isSame =
+    const isUnchanged =
       mergedCatalogues !== undefined &&
-      storedCatalogues.length === cacheByHash.size &&
-      storedCatalogues.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
-    if (isSame) return false;
-    const entriesByHash = new Map([...cacheByHash.values()].map((item) => [item.hash, item]));
-    const latest: typeof cacheByHash = new Map();
+      storedCatalogues.length === entryByRunner.size &&
+      storedCatalogues.every(({ runner_id, hash }) => entryByRunner.get(runner_id)?.hash === hash);
+    if (isUnchanged) return false;
+    const entryByHash = new Map([...entryByRunner.values()].map((item) => [item.hash, item]));
+    const latestEntries: typeof entryByRunner = new Map();
     for (const { runner_id, hash } of storedCatalogues) {
-      const library = entriesByHash.get(hash);
-      if (library) {
-        latest.set(runner_id, library);
+      const existingEntry = entryByHash.get(hash);
+      if (existingEntry) {
+        latestEntries.set(runner_id, existingEntry);
         continue;
       }
       const row = await database.row(query.selectFrom("runner_catalogues").select(["hash", "text"]).where("runner_id", "=", runner_id));
@@ -49,11 +49,11 @@ export function createLibraries(database: Database) {
         ),
       );
       const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
-      entriesByHash.set(libraryEntry.hash, libraryEntry);
-      latest.set(runner_id, libraryEntry);
+      entryByHash.set(libraryEntry.hash, libraryEntry);
+      latestEntries.set(runner_id, libraryEntry);
     }
-    cacheByHash = latest;
-    mergedCatalogues = mergeCatalogues([...new Set(latest.values())].map(({ catalogue }) => catalogue));
+    entryByRunner = latestEntries;
+    mergedCatalogues = mergeCatalogues([...new Set(latestEntries.values())].map(({ catalogue }) => catalogue));
     return true;
   }
 
@@ -62,7 +62,7 @@ export function createLibraries(database: Database) {
     refresh,
     getMergedLibrary: () => mergedCatalogues.library,
     getLibrary: (runnerId: string): NodeLibrary =>
-      runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? emptyLibrary),
+      runnerId === BUILT_IN_RUNNER ? nodeClasses : (entryByRunner.get(runnerId)?.library ?? emptyLibrary),
 
     /** Returns the body of GET /api/object_info for one class or all. `images` are the choices of image inputs. */
     writeObjectInfo(images: readonly string[], className?: string): string {
@@ -96,8 +96,8 @@ function mergeCatalogues(catalogues: readonly Catalogue[]) {
 }
 
 /** Keeps the first class's description and joins lists of choices. An input is required only if both classes require it. */
-function mergeInfo(info: ClassInfo, other: ClassInfo): ClassInfo {
-  const [ownInputs, otherInputs] = [getInputs(info), getInputs(other)];
+function mergeInfo(info: ClassInfo, otherInfo: ClassInfo): ClassInfo {
+  const [ownInputs, otherInputs] = [getInputs(info), getInputs(otherInfo)];
   const mergeEntry = ([name, spec]: [string, unknown]): [string, unknown] => {
     const otherSpec = getOwn(otherInputs.required, name) ?? getOwn(otherInputs.optional, name);
     return [name, otherSpec === undefined ? spec : mergeSpec(spec, otherSpec)];
@@ -117,7 +117,7 @@ function mergeInfo(info: ClassInfo, other: ClassInfo): ClassInfo {
     required: required.map(([name]) => name),
     ...(optional.length > 0 && { optional: optional.map(([name]) => name) }),
   };
-  return { ...info, input, input_order, output_node: info.output_node === true || other.output_node === true };
+  return { ...info, input, input_order, output_node: info.output_node === true || otherInfo.output_node === true };
 }
 
 function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {

@@ -35,7 +35,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
   const usageByRunner = new Map<string, RunnerUsage>();
   const needsById = new Map<number, Needs>();
   const missingNeedsCache = createLru<string, string[]>({ max: MAX_CACHED_RESULTS });
-  let rows: RunnerRow[] = [];
+  let runnerRows: RunnerRow[] = [];
   /** The slots that other processes used at the last refresh. */
   let otherUsage: ReadonlyMap<string, number> = new Map();
 
@@ -47,11 +47,11 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
 
   /** Never runs concurrently, so that an older read can't replace a newer one. */
   const refresh = coalesce(async () => {
-    const latest = await readRunners(database);
+    const latestRows = await readRunners(database);
     const latestOtherUsage = await countSlotsUsedElsewhere(database, processes);
-    await loadNeeds(latest.map(({ last_needs }) => last_needs));
+    await loadNeeds(latestRows.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
-    rows = latest;
+    runnerRows = latestRows;
     otherUsage = latestOtherUsage;
     if (isChanged) missingNeedsCache.clear();
   });
@@ -68,7 +68,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
 
   const getModels = (id: number | null) => findModels((id === null ? undefined : needsById.get(id)) ?? []);
 
-  function findMissing(needs: number | null, runnerId: string): readonly string[] {
+  function listMissingNeeds(needs: number | null, runnerId: string): readonly string[] {
     if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["requirements that were not recorded"];
     const jobNeeds = needsById.get(needs);
     if (!jobNeeds) return ["requirements that are not loaded yet"];
@@ -81,16 +81,16 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
   /** A runner that already tried the job gets it again only if no other runner can run it. */
   function canRun(kind: string, runnerId: string): boolean {
     const { needs, triedRunners } = parseKind(kind);
-    if (findMissing(needs, runnerId).length > 0) return false;
+    if (listMissingNeeds(needs, runnerId).length > 0) return false;
     if (!triedRunners.includes(runnerId)) return true;
-    return !rows.some(
-      (row) => !triedRunners.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0,
+    return !runnerRows.some(
+      (row) => !triedRunners.includes(row.id) && getRunnerState(row) === "ready" && listMissingNeeds(needs, row.id).length === 0,
     );
   }
 
   const countSlots = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
   const countUsedSlots = ({ id }: RunnerRow) => getUsage(id).slots.size + (otherUsage.get(id) ?? 0);
-  const listFreeRunners = () => rows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
+  const listFreeRunners = () => runnerRows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
 
   const isBusy = ({ id }: RunnerRow) => getUsage(id).busyUntilMs > performance.now();
 
@@ -105,16 +105,16 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
       models.length === 0 ? 0 : getModels(last_needs).filter((model) => models.includes(model)).length;
     const getLoad = (row: RunnerRow) =>
       Math.max(countUsedSlots(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / countSlots(row);
-    return (item: RunnerRow, other: RunnerRow) =>
-      Number(isBusy(item)) - Number(isBusy(other)) || countSharedModels(other) - countSharedModels(item) || getLoad(item) - getLoad(other);
+    return (a: RunnerRow, b: RunnerRow) =>
+      Number(isBusy(a)) - Number(isBusy(b)) || countSharedModels(b) - countSharedModels(a) || getLoad(a) - getLoad(b);
   }
 
   function describeWait(needs: number | null): JobWaitReason | undefined {
-    const ableRunners = rows.filter(({ id }) => findMissing(needs, id).length === 0);
-    const states = new Set(ableRunners.map(getRunnerState));
+    const capableRunners = runnerRows.filter(({ id }) => listMissingNeeds(needs, id).length === 0);
+    const states = new Set(capableRunners.map(getRunnerState));
     if (states.has("ready")) return undefined;
     const state = readinessOrder.find((value) => states.has(value)) ?? "none";
-    const labels = ableRunners.map(({ label }) => label);
+    const labels = capableRunners.map(({ label }) => label);
     return { state, runners: labels, message: describeState(state, labels) };
   }
 
@@ -169,15 +169,15 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
       const ids = [...needs];
       await loadNeeds(ids, reader);
       const waitsById = ids.map((id) => [id, describeWait(id)] as const);
-      return new Map(waitsById.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
+      return new Map(waitsById.flatMap(([id, waitReason]) => (waitReason ? [[id, waitReason]] : [])));
     },
 
     /** Describes what each runner lacks. Returns undefined if a runner lacks nothing. */
     describeMissingNeeds(needs: Needs): string | undefined {
-      const missingByRunner = rows.map(({ id, label }) => ({ label, missing: findMissingNeeds(libraries.getLibrary(id), needs) }));
-      if (missingByRunner.some((item) => item.missing.length === 0)) return undefined;
-      return missingByRunner
-        .map((item) => `${item.label} lacks ${item.missing.slice(0, 5).join(", ")}${item.missing.length > 5 ? " and more" : ""}`)
+      const candidates = runnerRows.map(({ id, label }) => ({ label, missingNeeds: findMissingNeeds(libraries.getLibrary(id), needs) }));
+      if (candidates.some((item) => item.missingNeeds.length === 0)) return undefined;
+      return candidates
+        .map((item) => `${item.label} lacks ${item.missingNeeds.slice(0, 5).join(", ")}${item.missingNeeds.length > 5 ? " and more" : ""}`)
         .join("; ");
     },
   };
@@ -228,12 +228,12 @@ export function formatKind(needs: number | null, triedRunners: readonly string[]
 export async function findTriedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
   const endedAttempts = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
   const waitingSeqs = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
-  const triedBySeq = new Map<number, string[]>();
+  const triedRunnersBySeq = new Map<number, string[]>();
   for (const { job_seq, runner } of await reader.rows(
     endedAttempts.where("job_seq", "in", seq === undefined ? waitingSeqs : reader.dialect.numbers([seq])),
   ))
-    triedBySeq.set(job_seq, [...(triedBySeq.get(job_seq) ?? []), runner]);
-  return triedBySeq;
+    triedRunnersBySeq.set(job_seq, [...(triedRunnersBySeq.get(job_seq) ?? []), runner]);
+  return triedRunnersBySeq;
 }
 
 export function parseKind(kind: string) {

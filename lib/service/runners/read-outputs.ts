@@ -57,22 +57,22 @@ export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, 
   for (const [id, output] of Object.entries(asObject(outputs) ?? {})) {
     const nodeId = Object.hasOwn(graph, id) ? id : asText(asObject(getOwn(asObject(meta), id))?.display_node);
     if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
-    const keys = outputsByNode.get(nodeId) ?? new Map<string, unknown>();
-    outputsByNode.set(nodeId, keys);
+    const itemsByKey = outputsByNode.get(nodeId) ?? new Map<string, unknown>();
+    outputsByNode.set(nodeId, itemsByKey);
     for (const [key, items] of Object.entries(output)) {
-      const previousItems = keys.get(key);
+      const previousItems = itemsByKey.get(key);
       if (Array.isArray(previousItems) && Array.isArray(items)) for (const item of items) previousItems.push(item);
-      else keys.set(key, Array.isArray(items) ? [...items] : items);
+      else itemsByKey.set(key, Array.isArray(items) ? [...items] : items);
     }
   }
-  return new Map([...outputsByNode].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+  return new Map([...outputsByNode].map(([nodeId, itemsByKey]) => [nodeId, Object.fromEntries(itemsByKey)]));
 }
 
 /** Returns the outputs of each node that has any. The limits apply to all nodes together. */
-export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
+export function readOutputs(outputsByNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
   const outputsById = new Map<string, NodeOutputs>();
   let [fileCount, remainingLength] = [0, MAX_TEXT_LENGTH];
-  for (const [nodeId, output] of byNode) {
+  for (const [nodeId, output] of outputsByNode) {
     const outputs: NodeOutputs = { files: [] };
     for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;

@@ -67,6 +67,6 @@ export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: strin
   removeFromServer(createComfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
 /** Retries while the database is unavailable, because the runner continues with the job. */
-export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
-  return retry(work, isStoreUnavailable, { pauseMs: limits.pollMs, signal });
+export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, task: () => Promise<T>): Promise<T> {
+  return retry(task, isStoreUnavailable, { pauseMs: limits.pollMs, signal });
 }

@@ -48,11 +48,11 @@ async function watchJob(job: RemoteJob, { promptId, jobListener, outputs, getLas
     if (location.kind === "missing") return createLostOutcome(`${runner.label} no longer has the job.`);
     if (location.kind === "unreachable") {
       const { code, message } = location.failure;
-      const isOver = code === "over_limits";
-      if (isOver || now() - lastSeenMs > limits.leaseMs) {
+      const isOverLimits = code === "over_limits";
+      if (isOverLimits || now() - lastSeenMs > limits.leaseMs) {
         job.reportProblem(location.failure);
         return createLostOutcome(
-          `${runner.label}${isOver ? "" : ` was unreachable for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`,
+          `${runner.label}${isOverLimits ? "" : ` was unreachable for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`,
         );
       }
     } else {
@@ -77,36 +77,37 @@ async function watchJob(job: RemoteJob, { promptId, jobListener, outputs, getLas
 
 const POLLS_PER_QUEUE_REQUEST = 10;
 
-/** Queue responses contain whole graphs, so while messages arrive, only one in ten polls requests the queue. */
+/** Queue responses contain full graphs, so while messages arrive, only one in ten polls requests the queue. */
 function createPoller(
   { server, attempt: { clientId } }: RemoteJob,
   promptId: string,
   { connection: getConnection, getQueueVersion }: JobListener,
 ) {
-  let previous: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
+  let lastState: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
   return async (): Promise<JobLocation<ExchangeFailure>> => {
     const state = { connection: getConnection(), version: getQueueVersion() };
-    const isSame = previous?.connection === state.connection && (previous?.location.kind === "runs" || previous?.version === state.version);
-    if (previous && isSame && previous.polls < POLLS_PER_QUEUE_REQUEST) {
-      previous.polls += 1;
+    const isUnchanged =
+      lastState?.connection === state.connection && (lastState?.location.kind === "runs" || lastState?.version === state.version);
+    if (lastState && isUnchanged && lastState.polls < POLLS_PER_QUEUE_REQUEST) {
+      lastState.polls += 1;
       const jobLocation = await findEnded(server, { promptId });
-      return jobLocation.kind === "missing" ? previous.location : jobLocation;
+      return jobLocation.kind === "missing" ? lastState.location : jobLocation;
     }
     const location = await findJob(server, { promptId, clientId });
     const isAtRunner = location.kind === "runs" || location.kind === "waits";
-    previous = isAtRunner && state.connection !== undefined ? { ...state, connection: state.connection, location, polls: 1 } : undefined;
+    lastState = isAtRunner && state.connection !== undefined ? { ...state, connection: state.connection, location, polls: 1 } : undefined;
     return location;
   };
 }
 
 function createInterrupter(job: RemoteJob, promptId: string): () => Promise<boolean> {
   const { limits, now, server, attempt } = job;
-  let firstMs: number | undefined;
+  let firstInterruptMs: number | undefined;
   return async () => {
-    firstMs ??= now();
+    firstInterruptMs ??= now();
     await removeFromRunner(job, promptId);
     const location = await findJob(server, { promptId, clientId: attempt.clientId });
-    return location.kind !== "runs" || now() - firstMs > limits.leaseMs;
+    return location.kind !== "runs" || now() - firstInterruptMs > limits.leaseMs;
   };
 }
 
@@ -116,11 +117,11 @@ async function finishJob(job: RemoteJob, entry: unknown, outputs: WatchOptions["
   if (!ending) return createLostOutcome(`${runner.label} reported the job's outcome in an invalid format.`);
   // Don't commit here: the runner waits for its next job meanwhile, and a commit would take longer.
   if (!(await retryUntilDeadline(job, () => isCurrentAttempt(job.database, job.attempt)))) return staleOutcome;
-  const problem = await outputs.fetchRemaining(entry);
+  const failure = await outputs.fetchRemaining(entry);
   // A failed job keeps the outputs that could be fetched.
-  if (problem && ending.kind === "success") {
-    if (problem.status === 404) return handleMissingFile(job);
-    return problem.error ? { kind: "error", error: problem.error } : createLostOutcome(`${runner.label}: ${problem.message}`);
+  if (failure && ending.kind === "success") {
+    if (failure.status === 404) return handleMissingFile(job);
+    return failure.error ? { kind: "error", error: failure.error } : createLostOutcome(`${runner.label}: ${failure.message}`);
   }
   return toRunOutcome(ending, job);
 }
@@ -159,32 +160,32 @@ export function runRemotely(
   options: RemoteRunOptions,
   onEvent: (event: RunEvent) => void,
 ): Run & { detach(): void } {
-  const aborter = new AbortController();
-  let isOver = false;
+  const abortController = new AbortController();
+  let hasEnded = false;
   let settleEarly: (outcome: RunOutcome) => void = () => undefined;
   const earlyOutcome = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
   const report = (event: RunEvent) => {
-    if (!isOver) onEvent(event);
+    if (!hasEnded) onEvent(event);
   };
   /** runner-chores.ts removes the job from the runner. */
   const endOverLimits = (message: string) => {
     options.reportProblem(createLimitFailure(message));
     endEarly(createLostOutcome(`${options.runner.label}: ${message}`));
   };
-  const server = createComfyServer(options.runner.address, aborter.signal);
-  const job: RemoteJob = { ...dependencies, ...options, onEvent: report, signal: aborter.signal, server };
-  const work = runAttempt(job, endOverLimits).catch((error: unknown): RunOutcome => {
-    if (aborter.signal.aborted) return { kind: "left" };
+  const server = createComfyServer(options.runner.address, abortController.signal);
+  const job: RemoteJob = { ...dependencies, ...options, onEvent: report, signal: abortController.signal, server };
+  const attemptOutcome = runAttempt(job, endOverLimits).catch((error: unknown): RunOutcome => {
+    if (abortController.signal.aborted) return { kind: "left" };
     const { jobId, attempt, runner } = options;
     dependencies.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
     return createLostOutcome("The service failed to track the job on its runner.");
   });
   const endEarly = (outcome: RunOutcome) => {
     settleEarly(outcome);
-    aborter.abort();
+    abortController.abort();
   };
-  const done = Promise.race([work, earlyOutcome]).then((outcome) => {
-    isOver = true;
+  const done = Promise.race([attemptOutcome, earlyOutcome]).then((outcome) => {
+    hasEnded = true;
     return outcome;
   });
   return {
@@ -196,12 +197,12 @@ export function runRemotely(
 }
 
 async function runAttempt(job: RemoteJob, onLimitExceeded: (message: string) => void): Promise<RunOutcome> {
-  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, onEvent, signal, traffic } = job;
+  const { runner, attempt, graph, nodesTotal, limits, now, onEvent, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
   const jobListener = listenToRunner(
-    { address: runner.address, clientId: ownAttempt.clientId, traffic },
-    { promptId: ownAttempt.promptId, graph, nodesTotal },
+    { address: runner.address, clientId: attempt.clientId, traffic },
+    { promptId: attempt.promptId, graph, nodesTotal },
     {
       onReport: () => (lastReportMs = now()),
       onExecuted: (nodeId, output) => outputs.handleExecuted(nodeId, output),
@@ -213,7 +214,7 @@ async function runAttempt(job: RemoteJob, onLimitExceeded: (message: string) => 
   const outputs = createOutputFetcher(job, jobListener.findTimes);
   signal.addEventListener("abort", () => jobListener.stop(), { once: true });
   try {
-    const submission = job.isResumed ? ok(ownAttempt.promptId) : await submitToRunner(job, jobListener);
+    const submission = job.isResumed ? ok(attempt.promptId) : await submitToRunner(job, jobListener);
     if (!submission.ok) return submission.failure;
     return await watchJob(job, {
       promptId: submission.value,

@@ -21,14 +21,14 @@ export function listenToRunner(
 ) {
   let promptId = job.promptId;
   let runningNode: { nodeId: string; startMs: number } | undefined;
-  const times = new Map<string, { startMs: number; endMs: number; cached: boolean }>();
-  let hasCached = false;
+  const timesById = new Map<string, { startMs: number; endMs: number; cached: boolean }>();
+  let hasReportedCached = false;
   let hasStarted = false;
-  let queueChanges = 0;
+  let queueChangeCount = 0;
   const isGraphNode = (id: string | undefined): id is string => id !== undefined && Object.hasOwn(job.graph, id);
 
   function endNode(nodeId: string, time: { startMs: number; endMs: number; cached: boolean }): void {
-    times.set(nodeId, time);
+    timesById.set(nodeId, time);
     onEvent({ kind: "node", nodeId, ...time, files: [] });
   }
 
@@ -37,25 +37,25 @@ export function listenToRunner(
     runningNode = undefined;
   }
 
-  function reportCached(names: readonly string[]): void {
+  function reportCachedNodes(names: readonly string[]): void {
     const cachedIds = new Set(names);
-    const nodeIds = Object.keys(job.graph).filter((id) => cachedIds.has(id) && !times.has(id));
-    if (nodeIds.length === 0 && hasCached) return;
-    hasCached = true;
-    const at = Date.now();
-    onEvent({ kind: "cached", nodeIds, at });
-    for (const nodeId of nodeIds) endNode(nodeId, { startMs: at, endMs: at, cached: true });
+    const nodeIds = Object.keys(job.graph).filter((id) => cachedIds.has(id) && !timesById.has(id));
+    if (nodeIds.length === 0 && hasReportedCached) return;
+    hasReportedCached = true;
+    const nowMs = Date.now();
+    onEvent({ kind: "cached", nodeIds, at: nowMs });
+    for (const nodeId of nodeIds) endNode(nodeId, { startMs: nowMs, endMs: nowMs, cached: true });
   }
 
   function handleMessage({ type, jobId, node, displayNode, nodes, step, steps, output, isLast, isEnd }: ComfyMessage): void {
-    if (type === "status") queueChanges += 1;
+    if (type === "status") queueChangeCount += 1;
     if (jobId !== promptId) return;
     onReport();
     if (!hasStarted) onEvent({ kind: "begun" });
     hasStarted = true;
     // Prefers the display node, if it is in the graph.
     const nodeId = [displayNode, node].find(isGraphNode);
-    if (type === "execution_cached") reportCached(nodes);
+    if (type === "execution_cached") reportCachedNodes(nodes);
     else if (type === "executing" && nodeId === undefined) endRunningNode();
     else if (type === "executing" && nodeId !== undefined && runningNode?.nodeId !== nodeId) {
       endRunningNode();
@@ -64,7 +64,7 @@ export function listenToRunner(
     } else if (type === "progress") {
       const currentNode = nodeId ?? runningNode?.nodeId;
       if (currentNode === undefined || step === undefined || !steps) return;
-      onEvent({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
+      onEvent({ kind: "progress", nodesDone: timesById.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
     } else if (type === "executed" && isGraphNode(node)) {
       // Uses the node's own id, as the history does. Outputs of other nodes are fetched at the end.
       onExecuted(node, output);
@@ -82,7 +82,7 @@ export function listenToRunner(
     connection: getConnection,
     stop,
     setPromptId: (id: string) => void (promptId = id),
-    findTimes: (nodeId: string) => times.get(nodeId),
-    getQueueVersion: () => (hasStarted ? "begun" : String(queueChanges)),
+    findTimes: (nodeId: string) => timesById.get(nodeId),
+    getQueueVersion: () => (hasStarted ? "begun" : String(queueChangeCount)),
   };
 }

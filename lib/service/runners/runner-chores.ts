@@ -43,10 +43,10 @@ export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
       name: "runners of other processes",
       everyMs: PEER_CHECK_INTERVAL_MS,
       run: async () => {
-        const latest = await database.countForeignCommits();
-        if (latest === lastCommitCount) return;
+        const commitCount = await database.countForeignCommits();
+        if (commitCount === lastCommitCount) return;
         await handlePeerChange();
-        lastCommitCount = latest;
+        lastCommitCount = commitCount;
       },
     },
   ];
@@ -75,12 +75,12 @@ async function checkRunnerRow({ database, now, log, signal }: ChoreDependencies,
       if (await isUnchanged(tx, row)) await storeProblem(tx, row.id, { code, message }, now());
     });
   }
-  const isDue =
+  const isCatalogueDue =
     row.problem !== null ||
     row.catalogue_at === null ||
     now() - row.catalogue_at > CATALOGUE_INTERVAL_MS ||
     row.version !== health.value.version;
-  const catalogue = isDue ? await server.getCatalogue() : undefined;
+  const catalogue = isCatalogueDue ? await server.getCatalogue() : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {
     if (!(await isUnchanged(tx, row))) return;
@@ -103,8 +103,8 @@ const MAX_ARRIVAL_MS = 2000;
 async function clearLostAttempts({ database, now, signal }: ChoreDependencies, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
     for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
-      const prompt = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), prompt))) break;
+      const jobKey = { promptId: attempt.prompt_id, clientId: attempt.client_id };
+      if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), jobKey))) break;
       await database.commit((tx) => markCleared(tx, attempt));
     }
   }

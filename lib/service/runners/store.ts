@@ -46,7 +46,7 @@ export function createRunners({
   database,
   now,
   builtIn,
-  notifyChange: notifyChange = async () => undefined,
+  notifyChange = async () => undefined,
   responseTimeoutMs,
 }: RunnersDependencies): ServiceRunners {
   async function toRunner(row: RunnerRow): Promise<Runner> {
@@ -77,7 +77,7 @@ export function createRunners({
   }
 
   const isAddressTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
-  const announceAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
+  const notifyAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
     await notifyChange();
     const row = await readRunner(database, id);
     return row ? ok(await toRunner(row)) : failed(notFoundFailure);
@@ -86,7 +86,7 @@ export function createRunners({
   return {
     async list() {
       const runnerRows = await readRunners(database);
-      return Promise.all(runnerRows.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
+      return Promise.all(runnerRows.sort((a, b) => Number(a.address !== null) - Number(b.address !== null)).map(toRunner));
     },
 
     async check(address) {
@@ -97,9 +97,9 @@ export function createRunners({
     },
 
     async add(newRunner: NewRunner) {
-      const parsed = newRunnerSchema.safeParse(newRunner);
-      if (!parsed.success) return failed(createInvalidFailure(parsed.error));
-      const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
+      const result = newRunnerSchema.safeParse(newRunner);
+      if (!result.success) return failed(createInvalidFailure(result.error));
+      const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = result.data;
       if (await isAddressTaken(database, address)) return failed(createAddressTakenFailure(address));
       const checkResult = await checkRunner(address, responseTimeoutMs);
       if (!checkResult.ok && !keep) return failed(checkResult.failure);
@@ -112,24 +112,24 @@ export function createRunners({
         else await storeProblem(tx, id, checkResult.failure, now());
         return true;
       });
-      return isAdded ? announceAndRead(id) : failed(createAddressTakenFailure(address));
+      return isAdded ? notifyAndRead(id) : failed(createAddressTakenFailure(address));
     },
 
     async change(id, change: RunnerChange) {
-      const parsed = runnerChangeSchema.safeParse(change);
-      if (!parsed.success) return failed(createInvalidFailure(parsed.error));
+      const result = runnerChangeSchema.safeParse(change);
+      if (!result.success) return failed(createInvalidFailure(result.error));
       const row = await readRunner(database, id);
       if (!row) return failed(notFoundFailure);
-      const { label, address, tags, slots, state } = parsed.data;
+      const { label, address, tags, slots, state } = result.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInFailure);
-      const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && (await isAddressTaken(database, address))) return failed(createAddressTakenFailure(address));
-      const checkResult = isMoved ? await checkRunner(address, responseTimeoutMs) : undefined;
+      const hasNewAddress = address !== undefined && address !== row.address;
+      if (hasNewAddress && (await isAddressTaken(database, address))) return failed(createAddressTakenFailure(address));
+      const checkResult = hasNewAddress ? await checkRunner(address, responseTimeoutMs) : undefined;
       if (checkResult && !checkResult.ok) return failed(checkResult.failure);
       const isAccepted = await database.commit(async (tx) => {
         // The runner was removed while its address was checked. This is reported below.
         if (!(await readRunner(tx, id))) return true;
-        if (isMoved && (await isAddressTaken(tx, address))) return false;
+        if (hasNewAddress && (await isAddressTaken(tx, address))) return false;
         const changes = {
           ...(label !== undefined && { label }),
           ...(address !== undefined && { address }),
@@ -137,14 +137,14 @@ export function createRunners({
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
           // The runner is checked again before it gets jobs.
-          ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
+          ...((hasNewAddress || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
         if (checkResult?.ok) await storeCheckedRunner(tx, id, checkResult.value, now());
         await settleDraining(tx);
         return true;
       });
-      return isAccepted || address === undefined ? announceAndRead(id) : failed(createAddressTakenFailure(address));
+      return isAccepted || address === undefined ? notifyAndRead(id) : failed(createAddressTakenFailure(address));
     },
 
     async remove(id) {
@@ -169,11 +169,11 @@ export async function storeCheckedRunner(
   tx: Transaction,
   id: string,
   { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
-  at: number,
+  nowMs: number,
 ): Promise<void> {
   const text = formatCatalogue(catalogue);
   const hash = createHash("sha256").update(text).digest("hex");
-  await storeFacts(tx, id, facts, at, { classes: facts.classes, catalogue_at: at });
+  await storeFacts(tx, id, facts, nowMs, { classes: facts.classes, catalogue_at: nowMs });
   await tx.run(
     query
       .insertInto("runner_catalogues")
@@ -186,17 +186,17 @@ export async function storeFacts(
   tx: Transaction,
   id: string,
   { version, devices, queue }: Pick<Runner, "version" | "devices" | "queue">,
-  at: number,
+  nowMs: number,
   catalogue: { classes?: number; catalogue_at?: number } = {},
 ): Promise<void> {
-  const report = {
+  const reportFields = {
     version,
     devices: writeExactJson(devices),
     queue_running: queue?.running ?? null,
     queue_pending: queue?.pending ?? null,
   };
-  const response = { problem: null, problem_message: null, checked_at: at, seen_at: at };
-  await tx.run(query.updateTable("runners").set({ ...report, ...response, ...catalogue }).where("id", "=", id)); // prettier-ignore
+  const checkFields = { problem: null, problem_message: null, checked_at: nowMs, seen_at: nowMs };
+  await tx.run(query.updateTable("runners").set({ ...reportFields, ...checkFields, ...catalogue }).where("id", "=", id)); // prettier-ignore
 }
 
 const resetChecks = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
@@ -208,17 +208,17 @@ export async function storeProblem(
   tx: Transaction,
   id: string,
   { code, message }: { code: NonNullable<RunnerRow["problem"]>; message: string },
-  at: number,
+  nowMs: number,
 ): Promise<void> {
-  const changes = { problem: code, problem_message: message, checked_at: at, queue_running: null, queue_pending: null };
+  const changes = { problem: code, problem_message: message, checked_at: nowMs, queue_running: null, queue_pending: null };
   const mode = code === "over_limits" ? { mode: "set_aside" as const, mode_reason: message } : {};
   await tx.run(query.updateTable("runners").set({ ...changes, ...mode }).where("id", "=", id)); // prettier-ignore
 }
 
 /** Pauses draining runners that have no jobs left. */
 export async function settleDraining(tx: Transaction): Promise<void> {
-  const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
-  for (const row of await tx.rows(draining))
+  const drainingRunners = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
+  for (const row of await tx.rows(drainingRunners))
     if ((await countHandedOver(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
@@ -229,14 +229,14 @@ const countRunning = (reader: Reader, row: RunnerKey) => countJobs(reader, row, 
 const countHandedOver = (reader: Reader, row: RunnerKey) => countJobs(reader, row, isHandedOver);
 
 async function countJobs(reader: Reader, { id, address }: RunnerKey, condition: RawBuilder<boolean>): Promise<number> {
-  const isAtRunner = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
-  const running = query
+  const runnerCondition = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
+  const countQuery = query
     .selectFrom("jobs")
     .select(({ fn }) => fn.countAll<number>().as("n"))
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where(condition)
-    .where(isAtRunner);
-  return (await reader.row(running))?.n ?? 0;
+    .where(runnerCondition);
+  return (await reader.row(countQuery))?.n ?? 0;
 }
 
 function readList<T>(text: string, item: z.ZodType<T>): T[] {

@@ -4,7 +4,7 @@ import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { selectReadable } from "@/lib/comfyui/client";
-import { createInvalidResponse, type ExchangeFailure } from "@/lib/comfyui/http";
+import { createInvalidResponseFailure, type ExchangeFailure } from "@/lib/comfyui/http";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -97,7 +97,7 @@ async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Res
   if (!result.ok) return result;
   const response = asObject(result.value);
   const filename = asText(response?.name);
-  if (filename === undefined) return failed(createInvalidResponse("It doesn't return the name of an uploaded file."));
+  if (filename === undefined) return failed(createInvalidResponseFailure("It doesn't return the name of an uploaded file."));
   return ok(toPath({ filename, subfolder: asText(response?.subfolder) }));
 }
 
@@ -127,14 +127,14 @@ function parseRejection({ graph, inputs }: RemoteJob, response: unknown): { erro
   const body = replaceRemoteNames(asObject(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
   let remainingErrors = MAX_NODE_ERRORS;
-  const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
+  const nodeEntries = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
     const errors = node.errors.slice(0, Math.max(0, remainingErrors)).map(truncateError);
     remainingErrors -= errors.length;
     if ((node.errors.length > 0 && errors.length === 0) || !Object.hasOwn(graph, id)) return [];
     const class_type = node.class_type?.slice(0, MAX_TEXT_LENGTH);
     return [[id, { class_type, dependent_outputs: node.dependent_outputs.slice(0, MAX_NODE_ERRORS), errors }] as const];
   });
-  return { error: error.success ? truncateError(error.data) : undefined, nodeErrors: Object.fromEntries(nodes) };
+  return { error: error.success ? truncateError(error.data) : undefined, nodeErrors: Object.fromEntries(nodeEntries) };
 }
 
 function truncateError({ type, message, details, extra_info }: NodeError): NodeError {
@@ -169,11 +169,11 @@ function toRemoteFile({ hash, mediaType, name }: RemoteInput): OutputFile {
   return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotationPattern.exec(name)?.[1] ?? "input" };
 }
 
-/** Replaces file names on the runner by the user's names, in all texts of `value`. */
+/** Replaces file names on the runner with the user's names, in all texts of `value`. */
 export function replaceRemoteNames<T>(value: T, inputs: readonly RemoteInput[]): T {
   if (inputs.length === 0) return value;
   const namePairs = inputs.map((input) => [toPath(toRemoteFile(input)), removeAnnotation(input.name)] as const);
-  const rename = (text: string) => namePairs.reduce((renamed, [remoteName, name]) => renamed.replaceAll(remoteName, () => name), text);
+  const rename = (text: string) => namePairs.reduce((result, [remoteName, name]) => result.replaceAll(remoteName, () => name), text);
   const walk = (item: unknown): unknown =>
     typeof item === "string"
       ? rename(item)

@@ -22,10 +22,10 @@ export function createValuesSql(json: string, maxLength?: number): { columns: st
   // Only numbers are looked up by their path, because that parses the document from its beginning each time.
   const valueText = `CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN type WHEN 'false' THEN type WHEN 'null' THEN type
     ELSE ifnull((${validJson}) -> fullkey, '') END`;
-  const isExact = `type = 'real' OR type = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  const exactCondition = `type = 'real' OR type = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return {
     columns: `CASE WHEN typeof(key) = 'integer' THEN path ELSE fullkey END AS path,
-      CASE WHEN ${isExact} THEN value ELSE ${maxLength === undefined ? valueText : `substr(${valueText}, 1, ${maxLength})`} END AS value`,
+      CASE WHEN ${exactCondition} THEN value ELSE ${maxLength === undefined ? valueText : `substr(${valueText}, 1, ${maxLength})`} END AS value`,
     source: `json_tree(${validJson}) WHERE type NOT IN ('object', 'array')`,
   };
 }
@@ -34,19 +34,19 @@ const storedValues = createValuesSql("assets.metadata", MAX_VALUE_LENGTH);
 const insertedValues = createValuesSql("new.metadata", MAX_VALUE_LENGTH);
 const deletedValues = createValuesSql("old.metadata", MAX_VALUE_LENGTH);
 
-const createInsertNames = (where: string) => `INSERT INTO asset_search (rowid, name, tags)
+const createInsertNamesSql = (condition: string) => `INSERT INTO asset_search (rowid, name, tags)
   SELECT ${toKeySql("assets")}, name_folded, (SELECT ifnull(group_concat(${CODE_SQL}, ''), '') FROM asset_tags JOIN tag_counts USING (tag)
-    WHERE asset_seq = assets.seq AND tag_counts.owner_id = assets.owner_id) FROM assets WHERE ${where};`;
-const createReinsert = (seq: string) => `
+    WHERE asset_seq = assets.seq AND tag_counts.owner_id = assets.owner_id) FROM assets WHERE ${condition};`;
+const createReinsertSql = (seq: string) => `
   DELETE FROM asset_search WHERE rowid = (SELECT ${toKeySql("assets")} FROM assets WHERE seq = ${seq});
-  ${createInsertNames(`seq = ${seq}`)}`;
+  ${createInsertNamesSql(`seq = ${seq}`)}`;
 const insertValues = `INSERT INTO asset_search_values (path, value, asset)
   SELECT DISTINCT ${insertedValues.columns}, ${toKeySql("new")} FROM ${insertedValues.source};`;
 const deleteValues = `DELETE FROM asset_search_values WHERE (path, value, asset) IN
   (SELECT ${deletedValues.columns}, ${toKeySql("old")} FROM ${deletedValues.source});`;
 
 export const fillAssetSearchSql = `
-${createInsertNames("true")}
+${createInsertNamesSql("true")}
 INSERT INTO asset_search (asset_search) VALUES ('optimize');
 INSERT OR IGNORE INTO asset_search_values (path, value, asset)
   SELECT ${storedValues.columns}, ${toKeySql("assets")} FROM assets JOIN ${storedValues.source};
@@ -61,14 +61,14 @@ CREATE TRIGGER assets_searched_out AFTER DELETE ON assets BEGIN
   DELETE FROM asset_search WHERE rowid = ${toKeySql("old")};
   ${deleteValues}
 END;
-CREATE TRIGGER assets_renamed AFTER UPDATE OF name_folded ON assets WHEN old.name_folded <> new.name_folded BEGIN ${createReinsert("new.seq")} END;
+CREATE TRIGGER assets_renamed AFTER UPDATE OF name_folded ON assets WHEN old.name_folded <> new.name_folded BEGIN ${createReinsertSql("new.seq")} END;
 CREATE TRIGGER assets_described AFTER UPDATE OF metadata ON assets WHEN old.metadata <> new.metadata BEGIN ${deleteValues} ${insertValues} END;
 -- The trigger that counts the tag may run after this one.
 CREATE TRIGGER tags_searched_in AFTER INSERT ON asset_tags BEGIN
   INSERT INTO tag_counts (owner_id, tag, n) SELECT owner_id, new.tag, 0 FROM assets WHERE seq = new.asset_seq ON CONFLICT DO NOTHING;
-  ${createReinsert("new.asset_seq")}
+  ${createReinsertSql("new.asset_seq")}
 END;
-CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${createReinsert("old.asset_seq")} END;
+CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${createReinsertSql("old.asset_seq")} END;
 `;
 
 /** Creates the empty search tables. */

@@ -29,15 +29,15 @@ const counters: readonly Counter[] = [
 ];
 
 /** Copies between a file and a PostgreSQL database. No service may use either. Deletes rows that only the target has. */
-export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
-  const locks = [from, to].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
+export async function copyServiceStore(source: ServiceLocation, target: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
+  const locks = [source, target].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
   try {
-    for (const location of [from, to]) if ("url" in location) await migratePostgres(location.url, Date.now);
-    const [source, target] = [openLocation(from), openLocation(to)];
+    for (const location of [source, target]) if ("url" in location) await migratePostgres(location.url, Date.now);
+    const [sourceDatabase, targetDatabase] = [openLocation(source), openLocation(target)];
     try {
-      return await copyAll(source, target, logProgress, () => writeStoreMarker(target, from, to));
+      return await copyAll(sourceDatabase, targetDatabase, logProgress, () => writeStoreMarker(targetDatabase, source, target));
     } finally {
-      await Promise.all([source.destroy(), target.destroy()]);
+      await Promise.all([sourceDatabase.destroy(), targetDatabase.destroy()]);
     }
   } finally {
     for (const lock of locks) lock.release();
@@ -51,7 +51,7 @@ export async function copyServiceSnapshot(url: string, file: string, logProgress
     await requireCurrentVersion(source);
     if (await isUnfinishedCopy(source)) throw new Error(UNFINISHED_COPY);
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
-    await snapshot.execute((from) => copyAll(from, target, logProgress));
+    await snapshot.execute((snapshotSource) => copyAll(snapshotSource, target, logProgress));
   } finally {
     await Promise.all([source.destroy(), target.destroy()]);
   }
@@ -64,22 +64,22 @@ export async function requireEmptyTarget(location: ServiceLocation): Promise<voi
 }
 
 function copyAll(
-  from: ServiceDatabase,
-  to: ServiceDatabase,
+  source: ServiceDatabase,
+  target: ServiceDatabase,
   logProgress: LogProgress,
   beforeEnd?: () => Promise<void>,
 ): Promise<CopyResult> {
-  return copyTables({ from, to, logProgress, isExcluded: (table) => excludedTables.test(table), counters, beforeEnd });
+  return copyTables({ from: source, to: target, logProgress, isExcluded: (table) => excludedTables.test(table), counters, beforeEnd });
 }
 
-/** Writes the mark into the data folder, because its files belong to these rows. */
-async function writeStoreMarker(target: ServiceDatabase, from: ServiceLocation, to: ServiceLocation): Promise<void> {
-  if ("file" in to) return removeMarker(dirname(to.file));
-  if (!("file" in from)) return;
-  const storeId = await target.selectFrom("store_ids").select("id").executeTakeFirst();
+/** Writes the marker into the data folder, because its files belong to these rows. */
+async function writeStoreMarker(database: ServiceDatabase, source: ServiceLocation, target: ServiceLocation): Promise<void> {
+  if ("file" in target) return removeMarker(dirname(target.file));
+  if (!("file" in source)) return;
+  const storeId = await database.selectFrom("store_ids").select("id").executeTakeFirst();
   const id = storeId?.id ?? randomUUID();
-  if (!storeId) await target.insertInto("store_ids").values({ id }).execute();
-  await writeMarker(dirname(from.file), id);
+  if (!storeId) await database.insertInto("store_ids").values({ id }).execute();
+  await writeMarker(dirname(source.file), id);
 }
 
 async function requireCurrentVersion(database: ServiceDatabase): Promise<void> {

@@ -13,12 +13,12 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents, each synced into its parent. Used at the start, before requests are accepted. */
+/** Creates a folder and its missing parents, each synced into its parent. Used at startup, before requests are accepted. */
 export function createSyncedFolder(path: string): void {
   // Not `recursive`, because Node's recursive mkdir never ends on some file systems.
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info?.isDirectory()) return;
-  if (info) throw new Error(`${path} is not a folder`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return;
+  if (stats) throw new Error(`${path} is not a folder`);
   const parent = dirname(path);
   if (parent !== path) createSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });

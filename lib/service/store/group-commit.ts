@@ -8,7 +8,7 @@ type Work<T> = (tx: Transaction) => Promise<T>;
 type PendingWork = { usesReserve: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
-export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
+export function createGroupCommit(runTransaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
   let pendingWork: PendingWork[] = [];
   let runningCommit: Promise<void> | undefined;
 
@@ -29,7 +29,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   }
 
   async function commitAll(batch: readonly PendingWork[]): Promise<Outcome[]> {
-    const sharedResult = await captureOutcome(() => transaction((tx) => runInOrder(tx, batch)));
+    const sharedResult = await captureOutcome(() => runTransaction((tx) => runInOrder(tx, batch)));
     if (sharedResult.ok) return sharedResult.value;
     // The shared commit itself failed (a full disk, a lost file), so nothing of the batch is stored.
     const failure: Outcome = { ok: false, value: sharedResult.value };
@@ -38,7 +38,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     const result = await captureOutcome(async () => {
       releaseReserve(folder);
       try {
-        return await transaction((tx) => runInOrder(tx, freeingWork));
+        return await runTransaction((tx) => runInOrder(tx, freeingWork));
       } finally {
         ensureReserve(folder);
       }

@@ -12,7 +12,7 @@ export type Processes = {
   /** Notifies other processes, with `tx` once it has committed. A process that isn't listening gets `onMissed` later. */
   notify(channel: string, payload: unknown, tx?: Transaction): Promise<void>;
   /** Receives notifications of other processes. `onMissed` is called when notifications may have been lost. */
-  listen(channel: string, onNotification: (payload: unknown, from: string) => void, onMissed?: () => void): () => void;
+  listen(channel: string, onNotification: (payload: unknown, senderId: string) => void, onMissed?: () => void): () => void;
 
   /** Returns the ids of live processes, including this one, oldest first. */
   listLive(): Promise<string[]>;

@@ -50,7 +50,7 @@ function prepareConnection(connection: SqliteConnection, now: () => number, lock
 function createDatabase(connection: SqliteConnection, limits: StoreLimits, folder: string): Database {
   const statementCache = createStatementCache(connection);
 
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { tx, end } = openTransaction(statementCache, connection, limits);
     statementCache.prepare("BEGIN IMMEDIATE").run();
     try {
@@ -64,16 +64,16 @@ function createDatabase(connection: SqliteConnection, limits: StoreLimits, folde
       end();
     }
   }
-  const commits = createGroupCommit(transaction, () => connection.inTransaction, folder);
+  const groupCommit = createGroupCommit(runTransaction, () => connection.inTransaction, folder);
 
   const reader: Reader = {
     dialect,
     async rows(statement) {
-      while (commits.getRunningCommit()) await commits.getRunningCommit();
+      while (groupCommit.getRunningCommit()) await groupCommit.getRunningCommit();
       return statementCache.rows(statement);
     },
     async row(statement) {
-      while (commits.getRunningCommit()) await commits.getRunningCommit();
+      while (groupCommit.getRunningCommit()) await groupCommit.getRunningCommit();
       return statementCache.row(statement);
     },
   };
@@ -83,14 +83,14 @@ function createDatabase(connection: SqliteConnection, limits: StoreLimits, folde
     limits,
     // Consecutive reads take one turn of the event loop, in which no commit starts.
     readSnapshot: (work) => work(reader),
-    commit: (work) => commits.commit(work),
-    commitWithReserve: (work) => commits.commit(work, true),
+    commit: (work) => groupCommit.commit(work),
+    commitWithReserve: (work) => groupCommit.commit(work, true),
     async countForeignCommits() {
-      while (commits.getRunningCommit()) await commits.getRunningCommit();
+      while (groupCommit.getRunningCommit()) await groupCommit.getRunningCommit();
       return Number(connection.pragma("data_version"));
     },
     async close() {
-      await commits.flush();
+      await groupCommit.flush();
       connection.close();
     },
   };
@@ -103,8 +103,8 @@ function createStatementCache(connection: SqliteConnection) {
   const statementsBySql = createLru<string, SqliteStatement>({ max: MAX_PREPARED_STATEMENTS });
 
   function prepare(sql: string): SqliteStatement {
-    const preparedStatement = statementsBySql.get(sql);
-    if (preparedStatement) return preparedStatement;
+    const cachedStatement = statementsBySql.get(sql);
+    if (cachedStatement) return cachedStatement;
     const statement = connection.prepare(sql);
     statementsBySql.set(sql, statement);
     return statement;
@@ -125,10 +125,10 @@ function createStatementCache(connection: SqliteConnection) {
 
 /** After `end`, the transaction rejects statements, so that abandoned work cannot write into another commit. */
 function openTransaction(statements: StatementCache, connection: SqliteConnection, limits: StoreLimits): { tx: Transaction; end(): void } {
-  let isOver = false;
+  let hasEnded = false;
   const requireOpen = () => {
     // After a disk error, SQLite rolls back by itself. Later statements must not be written on their own.
-    if (isOver || !connection.inTransaction) throw new Error("the transaction has ended");
+    if (hasEnded || !connection.inTransaction) throw new Error("the transaction has ended");
   };
   const tx: Transaction = {
     dialect,
@@ -155,7 +155,7 @@ function openTransaction(statements: StatementCache, connection: SqliteConnectio
         statements.prepare("RELEASE piece").run();
         return result;
       } catch (error) {
-        if (!isOver && connection.inTransaction) {
+        if (!hasEnded && connection.inTransaction) {
           statements.prepare("ROLLBACK TO piece").run();
           statements.prepare("RELEASE piece").run();
         }
@@ -163,7 +163,7 @@ function openTransaction(statements: StatementCache, connection: SqliteConnectio
       }
     },
   };
-  return { tx, end: () => (isOver = true) };
+  return { tx, end: () => (hasEnded = true) };
 }
 
 /** Rejects work that awaits more than its statements, because it might wait for this commit. */

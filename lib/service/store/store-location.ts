@@ -35,29 +35,29 @@ type LocationContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boole
 export async function inspectLocation(location: ServiceLocation): Promise<LocationContent> {
   if ("url" in location) {
     const target = { url: location.url, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA };
-    return queryPostgres(target, (queryRows) => inspect(queryRows, findUnfinishedCopy.postgres)).catch((error: unknown) => {
+    return queryPostgres(target, (queryRows) => inspectDatabase(queryRows, findUnfinishedCopy.postgres)).catch((error: unknown) => {
       throw toStartupError(error);
     });
   }
   if (!existsSync(location.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };
   const database = openReadOnly(location.file);
   try {
-    return await inspect(async <Row>(text: string) => database.prepare<[], Row>(text).all(), findUnfinishedCopy.sqlite);
+    return await inspectDatabase(async <Row>(text: string) => database.prepare<[], Row>(text).all(), findUnfinishedCopy.sqlite);
   } finally {
     database.close();
   }
 }
 
-async function inspect(queryRows: QueryRows, findUnfinished: string): Promise<LocationContent> {
-  const rows = <Row>(text: string) =>
+async function inspectDatabase(queryRows: QueryRows, findUnfinished: string): Promise<LocationContent> {
+  const readRows = <Row>(text: string) =>
     queryRows<Row>(text).catch((error: unknown): Row[] => {
       if (isMissingTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
       throw error;
     });
-  const hasUsers = (await rows("SELECT 1 FROM users LIMIT 1")).length > 0;
-  const hasFiles = (await rows("SELECT 1 FROM blobs LIMIT 1")).length > 0;
-  const isUnfinished = (await rows(findUnfinished)).length > 0;
-  return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
+  const hasUsers = (await readRows("SELECT 1 FROM users LIMIT 1")).length > 0;
+  const hasFiles = (await readRows("SELECT 1 FROM blobs LIMIT 1")).length > 0;
+  const isUnfinished = (await readRows(findUnfinished)).length > 0;
+  return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await readRows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
 }
 
 export async function containsService(location: ServiceLocation): Promise<boolean> {
@@ -102,7 +102,7 @@ function createForeignFilesMessage(dataDir: string): string {
 /** A new data folder may join a database only if blobs are in a shared store. */
 export async function claimDataFolder(database: Database, dataDir: string, hasSharedBytes: boolean): Promise<void> {
   const markerId = readMarker(dataDir);
-  const storedId = await findId(database);
+  const storedId = await findStoreId(database);
   if (markerId !== undefined && markerId === storedId) return;
   // An empty database takes its id from a folder only if the folder's first start was interrupted.
   if (markerId !== undefined && (storedId !== undefined || hasSharedBytes)) throw new Error(createForeignFilesMessage(dataDir));
@@ -118,14 +118,14 @@ export async function claimDataFolder(database: Database, dataDir: string, hasSh
   );
 }
 
-async function findId(database: Pick<Database, "row">): Promise<string | undefined> {
+async function findStoreId(database: Pick<Database, "row">): Promise<string | undefined> {
   return (await database.row(query.selectFrom("store_ids").select("id")))?.id;
 }
 
 /** Returns the id that all copies of a database share. If there is none, stores `newId`. */
 export async function ensureStoreId(database: Database, newId: string = randomUUID()): Promise<string> {
   return database.commit(async (tx) => {
-    const storedId = await findId(tx);
+    const storedId = await findStoreId(tx);
     if (storedId !== undefined) return storedId;
     await tx.run(query.insertInto("store_ids").values({ id: newId }));
     return newId;

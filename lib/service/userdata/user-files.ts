@@ -17,12 +17,12 @@ const devicePattern = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlongPattern = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
-const BADLY_ENCODED = "It contains an overlong encoding of a dot or a slash.";
+const OVERLONG_MESSAGE = "It contains an overlong encoding of a dot or a slash.";
 
-/** `raw` is percent-encoded, as in the URL. Returns the segments of a file's path. */
-export function parseFilePath(raw: string): string[] {
-  if (overlongPattern.test(raw)) throw createForbidden(BADLY_ENCODED);
-  return requireSafePath(decode(raw));
+/** `rawPath` is percent-encoded, as in the URL. Returns the segments of a file's path. */
+export function parseFilePath(rawPath: string): string[] {
+  if (overlongPattern.test(rawPath)) throw createForbiddenError(OVERLONG_MESSAGE);
+  return requireSafePath(decodePath(rawPath));
 }
 
 /** `dir` is from a query, so it is already decoded. It must end with a slash. "/" is the user's own root. */
@@ -33,35 +33,35 @@ export function parseFolder(dir: string): string[] {
 
 /** Rejects paths that contain an encoded traversal at any level. */
 function requireSafePath(path: string): string[] {
-  if (overlongPattern.test(path)) throw createForbidden(BADLY_ENCODED);
+  if (overlongPattern.test(path)) throw createForbiddenError(OVERLONG_MESSAGE);
   let decodedPath = path;
-  for (let round = 0; round < MAX_DECODINGS; round += 1) {
+  for (let decodeCount = 0; decodeCount < MAX_DECODINGS; decodeCount += 1) {
     const nextPath = decodedPath.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
     if (nextPath === decodedPath) return requireValidPath(path.normalize("NFC"));
     decodedPath = nextPath;
     rejectTraversal(decodedPath);
   }
-  throw createForbidden("It is encoded too many times.");
+  throw createForbiddenError("It is encoded too many times.");
 }
 
 function rejectTraversal(path: string): string[] {
   const segments = path.split("/");
-  if (path.startsWith("/")) throw createForbidden("It starts with a slash.");
-  if (path.includes("\\")) throw createForbidden("It contains a backslash.");
-  if (path.includes("\0")) throw createForbidden("It contains a NUL character.");
+  if (path.startsWith("/")) throw createForbiddenError("It starts with a slash.");
+  if (path.includes("\\")) throw createForbiddenError("It contains a backslash.");
+  if (path.includes("\0")) throw createForbiddenError("It contains a NUL character.");
   for (const name of segments) {
-    if (name === "." || name === "..") throw createForbidden(`"${name}" is not a name.`);
+    if (name === "." || name === "..") throw createForbiddenError(`"${name}" is not a name.`);
     // Some systems drop trailing dots and spaces.
-    if (/[. ]$/.test(name)) throw createForbidden(`"${shorten(name)}" ends with a dot or a space.`);
-    if (/^[A-Za-z]:/.test(name)) throw createForbidden(`"${shorten(name)}" starts with a drive letter.`);
-    if (devicePattern.test(name)) throw createForbidden(`"${shorten(name)}" is a device name on some systems.`);
+    if (/[. ]$/.test(name)) throw createForbiddenError(`"${shorten(name)}" ends with a dot or a space.`);
+    if (/^[A-Za-z]:/.test(name)) throw createForbiddenError(`"${shorten(name)}" starts with a drive letter.`);
+    if (devicePattern.test(name)) throw createForbiddenError(`"${shorten(name)}" is a device name on some systems.`);
   }
   return segments;
 }
 
 function shorten(name: string): string {
-  const printable = name.replace(/\p{C}/gu, "\uFFFD");
-  return printable.length > 60 ? `${printable.slice(0, 60)}…` : printable;
+  const printableName = name.replace(/\p{C}/gu, "\uFFFD");
+  return printableName.length > 60 ? `${printableName.slice(0, 60)}…` : printableName;
 }
 
 function requireValidPath(path: string): string[] {
@@ -76,15 +76,15 @@ function requireValidPath(path: string): string[] {
   return segments;
 }
 
-function decode(raw: string): string {
+function decodePath(rawPath: string): string {
   try {
-    return decodeURIComponent(raw);
+    return decodeURIComponent(rawPath);
   } catch {
     throw new ServiceError("BAD_REQUEST", "The path is not encoded correctly.");
   }
 }
 
-function createForbidden(reason: string): ServiceError {
+function createForbiddenError(reason: string): ServiceError {
   return new ServiceError("FORBIDDEN", `This path is not allowed. ${reason}`);
 }
 
@@ -111,7 +111,7 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
       return await blobs.hold([hash], async () => {
         await blobs.adopt(staged);
         return database.commit(async (tx) => {
-          replacedHash = await removeExisting(tx, userId, path, overwrite);
+          replacedHash = await removeExistingFile(tx, userId, path, overwrite);
           const modified = now();
           await insertBlob(tx, staged, modified);
           await tx.run(query.insertInto("user_files").values({ user_id: userId, path, hash, size, modified }));
@@ -129,15 +129,15 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
     /** Paths are relative to the listed folder. Throws NOT_FOUND for a folder that does not exist. */
     async list(userId: number, folder: readonly string[], recurse: boolean): Promise<UserFile[]> {
       const prefix = folder.map((segment) => `${segment}/`).join("");
-      const length = [...prefix].length;
+      const prefixLength = [...prefix].length;
       const folderFiles = folder.length === 0 ? selectUserFiles(userId) : selectUserFiles(userId).where(isInFolder(prefix));
-      const relativePath = sql<string>`substr(path, ${length + 1})`;
-      const query = recurse ? folderFiles : folderFiles.where(({ not }) => not(database.dialect.contains(relativePath, "/")));
-      const files = await database.rows(query.orderBy("path").limit(MAX_LISTED_FILES));
+      const relativePath = sql<string>`substr(path, ${prefixLength + 1})`;
+      const listQuery = recurse ? folderFiles : folderFiles.where(({ not }) => not(database.dialect.contains(relativePath, "/")));
+      const files = await database.rows(listQuery.orderBy("path").limit(MAX_LISTED_FILES));
       if (files.length === 0 && folder.length > 0 && !(await database.row(folderFiles.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
       const entries = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
-      return entries.sort((item, other) => (item.path < other.path ? -1 : 1));
+      return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
     },
 
     async readUsedBytes(userId: number): Promise<number> {
@@ -148,12 +148,12 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
     findFileSize: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
       (await database.row(selectUserFiles(userId).where("path", "=", segments.join("/"))))?.size,
 
-    /** Calls `work` again if the file was replaced and its bytes removed after its row was read. */
-    async read<T>(userId: number, segments: readonly string[], work: (file: StoredFile) => Promise<T>): Promise<T> {
+    /** Calls `callback` again if the file was replaced and its bytes removed after its row was read. */
+    async read<T>(userId: number, segments: readonly string[], callback: (file: StoredFile) => Promise<T>): Promise<T> {
       for (let previousHash: string | undefined; ;) {
         const file = await findFile(database, userId, segments.join("/"));
         try {
-          return await work(file);
+          return await callback(file);
         } catch (error) {
           if (toErrorBody(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
           previousHash = file.hash;
@@ -170,17 +170,17 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
       }
     },
 
-    async move(userId: number, from: readonly string[], to: readonly string[], overwrite: boolean): Promise<UserFile> {
-      const [source, path] = [from.join("/"), to.join("/")];
-      const { moved, replaced } = await database.commitWithReserve(async (tx) => {
-        const file = await findFile(tx, userId, source);
-        if (source === path) return { moved: file, replaced: undefined };
-        const replacedHash = await removeExisting(tx, userId, path, overwrite);
-        await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
-        return { moved: file, replaced: replacedHash };
+    async move(userId: number, source: readonly string[], target: readonly string[], overwrite: boolean): Promise<UserFile> {
+      const [sourcePath, path] = [source.join("/"), target.join("/")];
+      const { movedFile, replacedHash } = await database.commitWithReserve(async (tx) => {
+        const file = await findFile(tx, userId, sourcePath);
+        if (sourcePath === path) return { movedFile: file, replacedHash: undefined };
+        const existingHash = await removeExistingFile(tx, userId, path, overwrite);
+        await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", sourcePath));
+        return { movedFile: file, replacedHash: existingHash };
       });
-      if (replaced !== undefined) await removeUnreferencedBlob(dependencies, replaced);
-      return { path, size: moved.size, modified: moved.modified };
+      if (replacedHash !== undefined) await removeUnreferencedBlob(dependencies, replacedHash);
+      return { path, size: movedFile.size, modified: movedFile.modified };
     },
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
@@ -203,7 +203,7 @@ function isInFolder(prefix: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
 }
 
-async function removeExisting(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
+async function removeExistingFile(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
   const segments = path.split("/");
   const parentPaths = segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
   if (parentPaths.length > 0 && (await tx.row(selectUserFiles(userId).where("path", "in", parentPaths).limit(1))))
@@ -215,7 +215,7 @@ async function removeExisting(tx: Transaction, userId: number, path: string, ove
         .limit(1),
     )
   )
-    throw new ServiceError("BAD_REQUEST", "A folder of this name exists.");
+    throw new ServiceError("BAD_REQUEST", "A folder with this name exists.");
   const existingFile = await tx.row(selectUserFiles(userId).where("path", "=", path));
   if (!existingFile) return undefined;
   if (!overwrite) throw new ServiceError("CONFLICT", "The file already exists, and overwrite is false.");

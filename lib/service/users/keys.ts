@@ -58,7 +58,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     },
 
     async revokeKey(prefix) {
-      // Requires the whole prefix: a shorter one could match another user's key.
+      // Requires the full prefix: a shorter one could match another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
       const update = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
       return (await database.commit((tx) => tx.run(update))) > 0;

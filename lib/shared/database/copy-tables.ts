@@ -11,7 +11,7 @@ const INSERT_ROWS = 100;
 const MARKER_TABLE = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
-type Column = { name: string; kind: "whole" | "text" | "other" };
+type Column = { name: string; kind: "integer" | "text" | "other" };
 type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
 export type CopyResult = { tables: number; rows: number };
 
@@ -72,18 +72,18 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-type Change = (batch: Row[], targetRows: Row[]) => Promise<void>;
+type BatchHandler = (batch: Row[], targetRows: Row[]) => Promise<void>;
 type DatabasePair<DB> = Pick<TableCopy<DB>, "from" | "to">;
 
-/** Calls `change` for each batch that differs in the target. */
-async function compareTables<DB>(table: Table, { from, to }: DatabasePair<DB>, change: Change): Promise<number> {
+/** Calls `handleBatch` for each batch that differs in the target. */
+async function compareTables<DB>(table: Table, { from, to }: DatabasePair<DB>, handleBatch: BatchHandler): Promise<number> {
   let rows = 0;
   for (let afterRow: Row | undefined; ;) {
     const length = await getBatchLength(from, table, afterRow);
-    const batch = length === 0 ? [] : await selectRows(from, table, sql`${isAfter(table, afterRow)} ${limitRows(table, length)}`);
+    const batch = length === 0 ? [] : await selectRows(from, table, sql`${toAfterSql(table, afterRow)} ${toLimitSql(table, length)}`);
     const lastRow = batch.at(-1);
-    const targetRows = await selectRows(to, table, sql`${isBetween(table, afterRow, lastRow)} ${limitRows(table, length + 1)}`);
-    if (!isDeepStrictEqual(targetRows, batch)) await change(batch, targetRows);
+    const targetRows = await selectRows(to, table, sql`${toBetweenSql(table, afterRow, lastRow)} ${toLimitSql(table, length + 1)}`);
+    if (!isDeepStrictEqual(targetRows, batch)) await handleBatch(batch, targetRows);
     rows += batch.length;
     if (lastRow === undefined) return rows;
     afterRow = lastRow;
@@ -91,23 +91,23 @@ async function compareTables<DB>(table: Table, { from, to }: DatabasePair<DB>, c
 }
 
 async function getBatchLength<DB>(database: Kysely<DB>, table: Table, afterRow: Row | undefined): Promise<number> {
-  const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
-  const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
+  const textSizes = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
+  const size = textSizes.length === 0 ? sql`0` : sql.join(textSizes, sql` + `);
   const { rows } = await sql<{ size: number }>`
-    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${isAfter(table, afterRow)} ${limitRows(table, MAX_BATCH_ROWS)}`.execute(
+    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${toAfterSql(table, afterRow)} ${toLimitSql(table, MAX_BATCH_ROWS)}`.execute(
     database,
   );
   let bytes = 0;
-  const firstExcess = rows.findIndex(({ size: rowBytes }) => (bytes += Number(rowBytes)) > MAX_BATCH_BYTES);
-  return firstExcess === -1 ? rows.length : Math.max(1, firstExcess);
+  const firstExcessIndex = rows.findIndex(({ size: rowBytes }) => (bytes += Number(rowBytes)) > MAX_BATCH_BYTES);
+  return firstExcessIndex === -1 ? rows.length : Math.max(1, firstExcessIndex);
 }
 
 async function writeRows<DB>({ to, afterInsert }: TableCopy<DB>, table: Table, batch: Row[], targetRows: Row[]): Promise<void> {
   const rowsByKey = new Map(targetRows.map((row) => [getRowKey(table, row), row]));
   const changedRows = batch.filter((row) => !isDeepStrictEqual(rowsByKey.get(getRowKey(table, row)), row));
   const otherColumns = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
-  const update = otherColumns.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-  const conflictAction = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
+  const assignments = otherColumns.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const conflictAction = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(assignments)}`;
   const onConflict = table.hasKey ? sql`ON CONFLICT (${toColumnList(table.key)}) DO ${conflictAction}` : sql``;
   await to.transaction().execute(async (trx) => {
     for (let index = 0; index < changedRows.length; index += INSERT_ROWS) {
@@ -124,13 +124,13 @@ async function writeRows<DB>({ to, afterInsert }: TableCopy<DB>, table: Table, b
 async function deleteExtraRows<DB>(table: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   const keyTable = { ...table, columns: table.key };
   for (let afterRow: Row | undefined; ;) {
-    const batch = await selectRows(to, keyTable, sql`${isAfter(table, afterRow)} ${limitRows(table, MAX_BATCH_ROWS)}`);
+    const batch = await selectRows(to, keyTable, sql`${toAfterSql(table, afterRow)} ${toLimitSql(table, MAX_BATCH_ROWS)}`);
     const lastRow = batch.at(-1);
     if (lastRow === undefined) return;
-    const sourceRows = await selectRows(from, keyTable, isAnyOf(table, batch));
+    const sourceRows = await selectRows(from, keyTable, toAnyOfSql(table, batch));
     const sourceKeys = new Set(sourceRows.map((row) => getRowKey(table, row)));
     const removedRows = batch.filter((row) => !sourceKeys.has(getRowKey(table, row)));
-    if (removedRows.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${isAnyOf(table, removedRows)}`.execute(to);
+    if (removedRows.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${toAnyOfSql(table, removedRows)}`.execute(to);
     afterRow = lastRow;
   }
 }
@@ -138,7 +138,7 @@ async function deleteExtraRows<DB>(table: Table, { from, to }: DatabasePair<DB>)
 /** Reads whole numbers as texts, because some have more digits than a double. */
 async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Table, condition: RawBuilder<unknown>): Promise<Row[]> {
   const selectedColumns = columns.map(({ name: column, kind }) =>
-    kind === "whole" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
+    kind === "integer" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
   );
   const { rows } = await sql<Row>`SELECT ${sql.join(selectedColumns)} FROM ${sql.table(name)} WHERE ${where} AND ${condition}`.execute(
     database,
@@ -146,18 +146,21 @@ async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Ta
   return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, toStorableText(row[column.name])])));
 }
 
-const getValue = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
+const getValue = (row: Row, { name, kind }: Column) =>
+  kind === "integer" && typeof row[name] === "string" ? BigInt(row[name]) : row[name];
 const getRowKey = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const toColumnList = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
 // Refers to the table's column, not to the selected text of the same name.
 const toKeySql = ({ name, key }: Table) => sql.join(key.map((column) => sql.ref(`${name}.${column.name}`)));
-const limitRows = (table: Table, count: number) => sql`ORDER BY ${toKeySql(table)} LIMIT ${sql.lit(count)}`;
+const toLimitSql = (table: Table, count: number) => sql`ORDER BY ${toKeySql(table)} LIMIT ${sql.lit(count)}`;
 const toKeyValues = ({ key }: Table, row: Row) => sql.join(key.map((column) => getValue(row, column)));
-const isAfter = (table: Table, afterRow: Row | undefined) =>
+const toAfterSql = (table: Table, afterRow: Row | undefined) =>
   afterRow ? sql`(${toKeySql(table)}) > (${toKeyValues(table, afterRow)})` : sql`1 = 1`;
-const isBetween = (table: Table, afterRow: Row | undefined, untilRow: Row | undefined) =>
-  untilRow ? sql`${isAfter(table, afterRow)} AND (${toKeySql(table)}) <= (${toKeyValues(table, untilRow)})` : isAfter(table, afterRow);
-const isAnyOf = (table: Table, rows: readonly Row[]) =>
+const toBetweenSql = (table: Table, afterRow: Row | undefined, untilRow: Row | undefined) =>
+  untilRow
+    ? sql`${toAfterSql(table, afterRow)} AND (${toKeySql(table)}) <= (${toKeyValues(table, untilRow)})`
+    : toAfterSql(table, afterRow);
+const toAnyOfSql = (table: Table, rows: readonly Row[]) =>
   sql`(${sql.join(
     rows.map((row) => sql`(${toKeySql(table)}) = (${toKeyValues(table, row)})`),
     sql` OR `,
@@ -179,12 +182,12 @@ async function listTables<DB>({ from, to, isExcluded }: TableCopy<DB>): Promise<
     );
     references.set(
       name,
-      referenceRows.map(({ table }) => table).filter((other) => other !== name),
+      referenceRows.map(({ table }) => table).filter((referencedName) => referencedName !== name),
     );
   }
   const orderedNames = new Set<string>();
   const addTable = (name: string): void => {
-    for (const other of references.get(name) ?? []) if (!orderedNames.has(other)) addTable(other);
+    for (const referencedName of references.get(name) ?? []) if (!orderedNames.has(referencedName)) addTable(referencedName);
     orderedNames.add(name);
   };
   for (const [name, referencedNames] of references) if (referencedNames.length > 0) addTable(name);
@@ -199,9 +202,9 @@ async function describeTable<DB>(sqlite: Kysely<DB>, name: string): Promise<Tabl
     SELECT name, type, pk FROM pragma_table_info(${name}) ORDER BY name`.execute(sqlite);
   const toColumn = ({ name: column, type }: { name: string; type: string }): Column => ({
     name: column,
-    kind: /^(integer|bigint)$/i.test(type) ? "whole" : /^text$/i.test(type) ? "text" : "other",
+    kind: /^(integer|bigint)$/i.test(type) ? "integer" : /^text$/i.test(type) ? "text" : "other",
   });
-  const key = rows.filter(({ pk }) => pk > 0).sort((row, other) => row.pk - other.pk);
+  const key = rows.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
   return { name, columns: rows.map(toColumn), key: (key.length > 0 ? key : rows).map(toColumn), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
@@ -219,15 +222,15 @@ function toCounterTable(tables: readonly Table[], { table, keyColumns, count }: 
 
 /** Ensures that new rows get unused numbers, even if earlier rows were deleted. */
 async function updateSequence<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
-  if (key?.kind !== "whole") return;
+  if (key?.kind !== "integer") return;
   const currentNumber = await getLastNumber(to, name, key.name);
   if (currentNumber === undefined) return;
   const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(key.name)}) AS last FROM ${sql.table(name)}`.execute(to);
-  const number = Math.max((await getLastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
-  if (number === currentNumber) return;
-  if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${number})`.execute(to));
+  const newNumber = Math.max((await getLastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
+  if (newNumber === currentNumber) return;
+  if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${newNumber})`.execute(to));
   await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
-  await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);
+  await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${newNumber})`.execute(to);
 }
 
 /** Returns the last number of the table's rows, or 0. Returns undefined if the database does not count them. */

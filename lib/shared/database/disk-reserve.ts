@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { isFullDisk } from "../error-codes";
 
 const MAX_RESERVE_BYTES = 8 * 1024 ** 2;
-const MAX_DISK_SHARE = 1 / 16;
+const MAX_DISK_RATIO = 1 / 16;
 const CHUNK_BYTES = 256 * 1024;
 const MIN_FREE_BYTES = 1024 ** 2;
 
 export function ensureReserve(folder: string): boolean {
   const { bsize, blocks } = statfsSync(folder);
-  const bytes = Math.min(MAX_RESERVE_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));
+  const bytes = Math.min(MAX_RESERVE_BYTES, Math.floor(bsize * blocks * MAX_DISK_RATIO));
   // Random, so that disks with compression also reserve the full size.
   const chunk = randomBytes(CHUNK_BYTES);
   let descriptor: number | undefined;

@@ -19,25 +19,25 @@ export const createTooOldMessage = (database: string) =>
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
-export function getSchemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
-  const lastName = [...applied].sort().at(-1);
+export function getSchemaState(appliedNames: readonly string[], { baseline, older, later }: History): SchemaState {
+  const lastName = [...appliedNames].sort().at(-1);
   if (lastName === undefined) return { missing: [baseline, ...later] };
-  const newer = applied.find((name) => name > baseline.name && !later.some((migration) => migration.name === name));
-  if (newer !== undefined) return { newer };
-  if (applied.includes(baseline.name)) return { missing: later.filter(({ name }) => !applied.includes(name)) };
+  const newerName = appliedNames.find((name) => name > baseline.name && !later.some((migration) => migration.name === name));
+  if (newerName !== undefined) return { newer: newerName };
+  if (appliedNames.includes(baseline.name)) return { missing: later.filter(({ name }) => !appliedNames.includes(name)) };
   const sql = new Map(Object.entries(older)).get(lastName);
   return sql === undefined ? { isTooOld: true } : { missing: [{ name: baseline.name, sql }, ...later] };
 }
 
-export function requireCurrentSchema(applied: readonly string[], history: History, name: string): void {
-  const state = getSchemaState(applied, history);
+export function requireCurrentSchema(appliedNames: readonly string[], history: History, name: string): void {
+  const state = getSchemaState(appliedNames, history);
   if ("newer" in state) throw new Error(`The ${name} database has a newer version. Back it up with that version.`);
   if (!("missing" in state) || state.missing.length > 0)
     throw new Error(`The ${name} database has an older version. Back it up with that version, or start this version first.`);
 }
 
-function listMissingMigrations(applied: readonly string[], history: History, database: string): Migration[] {
-  const state = getSchemaState(applied, history);
+function listMissingMigrations(appliedNames: readonly string[], history: History, database: string): Migration[] {
+  const state = getSchemaState(appliedNames, history);
   if ("newer" in state)
     throw new Error(`${database} was written by a newer version (${state.newer}). Start that version, or use another database.`);
   if ("isTooOld" in state) throw new Error(createTooOldMessage(database));
@@ -48,8 +48,8 @@ export function migrateSqlite(connection: SqliteConnection, history: History, ti
   const { table, columns } = history;
   connection.runExclusively(() => {
     connection.exec(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
-    const applied = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
-    for (const { name, sql } of listMissingMigrations(applied, history, database)) {
+    const appliedNames = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
+    for (const { name, sql } of listMissingMigrations(appliedNames, history, database)) {
       connection.exec(sql);
       connection.prepare(`INSERT INTO ${table} VALUES (?, ?)`).run(name, time);
     }

@@ -26,11 +26,11 @@ export function createPostgresListener({ url, channel, onNotification, onConnect
 
   async function connect(): Promise<void> {
     const { default: pg } = await import("pg");
-    const bounds = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS, keepAlive: true };
-    const newClient = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
+    const connectionOptions = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS, keepAlive: true };
+    const newClient = new pg.Client({ connectionString: url, application_name: "lightdesk", ...connectionOptions });
     // Without a listener, the event would end the process.
-    newClient.on("error", () => handleLost(newClient));
-    newClient.on("end", () => handleLost(newClient));
+    newClient.on("error", () => handleConnectionLoss(newClient));
+    newClient.on("end", () => handleConnectionLoss(newClient));
     newClient.on("notification", ({ payload = "" }) => onNotification(payload));
     try {
       await newClient.connect();
@@ -38,19 +38,19 @@ export function createPostgresListener({ url, channel, onNotification, onConnect
       client = newClient;
       await onConnected?.();
     } catch (error) {
-      handleLost(newClient);
+      handleConnectionLoss(newClient);
       throw error;
     }
-    if (isClosed) handleLost(newClient);
+    if (isClosed) handleConnectionLoss(newClient);
     else if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), CHECK_INTERVAL_MS).unref();
   }
 
-  async function checkConnection(newClient: Client): Promise<void> {
+  async function checkConnection(connectedClient: Client): Promise<void> {
     await runQuery("SELECT 1").catch(() => undefined); // the connection was closed
-    if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), CHECK_INTERVAL_MS).unref();
+    if (client === connectedClient) timer = setTimeout(() => void checkConnection(connectedClient), CHECK_INTERVAL_MS).unref();
   }
 
-  function handleLost(lostClient: Client): void {
+  function handleConnectionLoss(lostClient: Client): void {
     void lostClient.end().catch(() => undefined);
     if (client !== lostClient) return;
     client = undefined;
@@ -72,7 +72,7 @@ export function createPostgresListener({ url, channel, onNotification, onConnect
     return limitQueries(() => currentClient.query<Row>(text, [...values])).then(
       ({ rows }) => rows,
       (error: unknown) => {
-        handleLost(currentClient);
+        handleConnectionLoss(currentClient);
         throw new StoreUnavailableError("the connection to the database is lost", { cause: error });
       },
     );

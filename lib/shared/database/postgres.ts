@@ -14,7 +14,7 @@ export type PostgresLocation = {
   statementMs: number;
   schema?: string;
   /** Returns whole numbers beyond 2^53 as the nearest double, as SQLite does. Otherwise, they are bigints. */
-  isRounding?: boolean;
+  shouldRoundIntegers?: boolean;
 };
 
 export function createPoolConfig(max: number, statementMs: number, connectMs = CONNECT_TIMEOUT_MS): PoolConfig {
@@ -29,11 +29,11 @@ export function createPoolConfig(max: number, statementMs: number, connectMs = C
   };
 }
 
-export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresLocation): Promise<PostgresPool> {
+export async function openPool({ url, max, statementMs, schema, shouldRoundIntegers = false }: PostgresLocation): Promise<PostgresPool> {
   const config: PoolConfig = {
     ...createPoolConfig(max, statementMs),
     connectionString: schema === undefined ? url : addSchema(url, schema),
-    types: { getTypeParser: (oid: number) => (isRounding && oid === INT8 ? Number : getTypeParser(oid)) },
+    types: { getTypeParser: (oid: number) => (shouldRoundIntegers && oid === INT8 ? Number : getTypeParser(oid)) },
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);

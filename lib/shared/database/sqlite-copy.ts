@@ -9,34 +9,34 @@ export function openReadOnly(file: string): SqliteConnection {
   return new SqliteConnection(file, { readOnly: true });
 }
 
-export async function copyDatabase(from: string, to: string): Promise<Content> {
-  await rm(to, { force: true });
-  await writeFile(to, "", { mode: 0o600 });
+export async function copyDatabase(sourceFile: string, targetFile: string): Promise<Content> {
+  await rm(targetFile, { force: true });
+  await writeFile(targetFile, "", { mode: 0o600 });
   try {
-    await copySnapshot(from, to);
+    await copySnapshot(sourceFile, targetFile);
   } catch (error) {
-    await rm(to, { force: true });
+    await rm(targetFile, { force: true });
     const code = String(getErrorCode(error));
     if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
     const reason = code.startsWith("SQLITE_BUSY")
       ? "is locked by a process that started on a full disk. Free space there and restart it"
       : `cannot be read: ${error.message}`;
-    throw new Error(`The database ${from} ${reason}.`, { cause: error });
+    throw new Error(`The database ${sourceFile} ${reason}.`, { cause: error });
   }
-  return hashFile(to);
+  return hashFile(targetFile);
 }
 
-async function copySnapshot(from: string, to: string): Promise<void> {
-  const source = openReadOnly(from);
+async function copySnapshot(sourceFile: string, targetFile: string): Promise<void> {
+  const source = openReadOnly(sourceFile);
   try {
     // A single read transaction, because each commit of another connection would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
-    await source.backup(to);
+    await source.backup(targetFile);
   } finally {
     source.close();
   }
-  removeWal(to, from);
+  removeWal(targetFile, sourceFile);
 }
 
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
@@ -52,11 +52,11 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
   }
 }
 
-function removeWal(file: string, from: string): void {
+function removeWal(file: string, sourceFile: string): void {
   const copy = new SqliteConnection(file);
   try {
     copy.pragma("journal_mode = DELETE");
-    requireIntegrity(copy, from);
+    requireIntegrity(copy, sourceFile);
   } finally {
     copy.close();
   }

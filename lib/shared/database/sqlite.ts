@@ -39,8 +39,8 @@ const extendedNames: Readonly<Record<number, string>> = {
 function addErrorName(error: unknown): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   // The package's `errcode` may lack the extended code.
-  const number = Number("sqliteExtendedCode" in error ? error.sqliteExtendedCode : error.errcode);
-  const name = extendedNames[number] ?? primaryNames[number & 0xff] ?? "ERROR";
+  const errorNumber = Number("sqliteExtendedCode" in error ? error.sqliteExtendedCode : error.errcode);
+  const name = extendedNames[errorNumber] ?? primaryNames[errorNumber & 0xff] ?? "ERROR";
   return Object.assign(error, { code: `SQLITE_${name}` });
 }
 
@@ -110,7 +110,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   readonly #statement: Package.StatementSyncInstance;
   #names: readonly string[] | undefined;
   #isPlucked = false;
-  #isRounding = false;
+  #shouldRoundIntegers = false;
 
   constructor(statement: Package.StatementSyncInstance) {
     this.#statement = statement;
@@ -128,12 +128,12 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   all(...values: Params): Row[] {
-    return this.#read((): unknown[][] => this.#statement.all(...toStorable(values))).map((row) => this.#rowOf(row));
+    return this.#read((): unknown[][] => this.#statement.all(...toStorable(values))).map((row) => this.#createRow(row));
   }
 
   get(...values: Params): Row | undefined {
     const row = this.#read((): unknown[] | undefined => this.#statement.get(...toStorable(values)));
-    return row && this.#rowOf(row);
+    return row && this.#createRow(row);
   }
 
   /** Rounds integers beyond 2^53 to the nearest number, where the module would throw. */
@@ -150,8 +150,8 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   #readRounded(): void {
-    if (this.#isRounding) return;
-    this.#isRounding = true;
+    if (this.#shouldRoundIntegers) return;
+    this.#shouldRoundIntegers = true;
     this.#statement.setReadBigInts(true);
   }
 
@@ -165,7 +165,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   *iterate(...values: Params): IterableIterator<Row> {
     this.#readRounded();
     try {
-      for (const row of this.#statement.iterate(...toStorable(values))) yield this.#rowOf(row);
+      for (const row of this.#statement.iterate(...toStorable(values))) yield this.#createRow(row);
     } catch (error) {
       throw addErrorName(error);
     }
@@ -175,8 +175,10 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
     return (this.#names ??= this.#statement.columns().map(({ name }) => name));
   }
 
-  #rowOf(columnValues: readonly unknown[]): Row {
-    const values = this.#isRounding ? columnValues.map((value) => (typeof value === "bigint" ? Number(value) : value)) : columnValues;
+  #createRow(columnValues: readonly unknown[]): Row {
+    const values = this.#shouldRoundIntegers
+      ? columnValues.map((value) => (typeof value === "bigint" ? Number(value) : value))
+      : columnValues;
     if (this.#isPlucked) return values[0] as Row; // the caller's declaration
     // After a schema change, `SELECT *` returns different columns.
     if (this.#names?.length !== values.length) this.#names = undefined;
@@ -189,6 +191,6 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 }
 
 function toStorable(values: readonly unknown[]): readonly unknown[] {
-  const [first] = values;
-  return (Array.isArray(first) ? first : values).map(toStorableText);
+  const [firstValue] = values;
+  return (Array.isArray(firstValue) ? firstValue : values).map(toStorableText);
 }

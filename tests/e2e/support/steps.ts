@@ -10,7 +10,7 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByLabel("Password").fill(owner.password);
   await page.getByRole("button", { name: "Create owner account" }).click();
   // While a page streams, its content is briefly in the document twice, once hidden.
-  await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Make your first image" }).filter({ visible: true })).toBeVisible();
   // Creating the account reloads the page.
   await page.waitForFunction(isReady);
 }
@@ -39,7 +39,7 @@ export async function connect(page: Page, connection: NewConnection): Promise<vo
   await addConnection(page, connection);
   await expect(page.getByText("Connected")).toBeVisible();
   await page.getByRole("button", { name: `Use: ${connection.name}` }).click();
-  await expect(page.getByRole("button", { name: `Switch connection, now ${connection.name}` })).toBeVisible();
+  await expect(page.getByRole("button", { name: `Switch connection (current: ${connection.name})` })).toBeVisible();
 }
 
 /** Saves a connection of the signed-in member even if its check fails. Returns its id. */

@@ -1,7 +1,7 @@
 // The console routes that the overview and the samples use.
 import { expect, it } from "vitest";
 import { type JobSearchResponse, type RunsByDay } from "@/lib/contract/console";
-import { hasRunJobs } from "@/lib/server/queries/jobs";
+import { hasSubmittedJobs } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
@@ -26,7 +26,7 @@ it("marks each connection as used after a submission or a cleared history", asyn
   const clearRequest = { as: "operator", method: "POST", json: { clear: true } } as const;
   expect((await harness.request(`/api/history?connection=${clearedConnection}`, clearRequest)).status).toBeLessThan(300);
   const context = harness.getContext("viewer");
-  expect([await hasRunJobs(context, freshConnection), await hasRunJobs(context, clearedConnection)]).toEqual([false, true]);
+  expect([await hasSubmittedJobs(context, freshConnection), await hasSubmittedJobs(context, clearedConnection)]).toEqual([false, true]);
 });
 
 it("reports a failure instead of missing classes when the service is down", async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { createFolders } from "@/lib/service/assets/folders";
-import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
+import { createJobEvents, createNoopPeerEvents } from "@/lib/service/events/job-events";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
@@ -23,7 +23,7 @@ const USER_ID = 1;
 const now = Date.now;
 const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 const processes = createSingleProcess();
-const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
+const events = createJobEvents(() => Promise.resolve(0), createNoopPeerEvents(), log);
 const unusedRunner: Runner = {
   run: () => {
     throw new Error("unexpected run");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
+import { createJobEvents, createNoopPeerEvents } from "@/lib/service/events/job-events";
 import { type EndCommit, type JobQueue, type QueueContext } from "@/lib/service/jobs/queue/job-queue";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { type ActiveRun } from "@/lib/service/jobs/run/claim";
@@ -98,7 +98,7 @@ describe("queue slots", () => {
   const USER_ID = 1;
   const now = Date.now;
   const processes = createSingleProcess();
-  const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
+  const events = createJobEvents(() => Promise.resolve(0), createNoopPeerEvents(), log);
   const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 
   let database: Database;

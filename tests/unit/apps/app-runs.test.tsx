@@ -87,7 +87,7 @@ it("lists the inputs that differ when pictures are compared", async () => {
   for (const element of await screen.findAllByRole("article")) {
     await act(async () => void fireEvent.click(within(element).getByRole("button", { name: "Compare" })));
   }
-  const bar = within(screen.getByText("2 pictures to compare").parentElement ?? document.body);
+  const bar = within(screen.getByText("2 images to compare").parentElement ?? document.body);
   await act(async () => void fireEvent.click(bar.getByRole("button", { name: "Compare" })));
   const table = within(await screen.findByRole("table", { name: "Differences" }));
   const rows = table.getAllByRole("row").map((row) => [...row.children].map(({ textContent }) => textContent));
@@ -144,7 +144,7 @@ it("sends each control's value to every node input it is bound to", async () => 
   await act(async () => void fireEvent.change(screen.getByRole("slider", { name: "Share" }), { target: { value: "1.25" } }));
   await act(async () => void fireEvent.click(screen.getByRole("checkbox", { name: "Glow" })));
   await act(async () => void fireEvent.change(screen.getByRole("combobox", { name: "Mode" }), { target: { value: "1" } }));
-  await press("From your pictures");
+  await press("From your images");
   await act(async () => void fireEvent.click(await screen.findByTitle("my photo.png")));
   expect(screen.getByRole<HTMLInputElement>("slider", { name: "Share" })).toMatchObject({ min: "0", max: "2", step: "0.25" });
   expect(readForm()).toEqual({

@@ -26,7 +26,7 @@ it("marks missing fields by label and sends nothing", async () => {
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
   expect(within(field).getByText("Picture: needs an image")).toBeDefined();
-  expect(document.activeElement).toBe(within(field).getByRole("button", { name: "Choose a picture" }));
+  expect(document.activeElement).toBe(within(field).getByRole("button", { name: "Choose an image" }));
   expect(screen.queryByText(/field-|#1/)).toBeNull();
   await typeInto("Strength optional", "2");
   await pressRun();
@@ -70,7 +70,7 @@ it("sends no picture when an optional picture is removed", async () => {
   const field = within(screen.getByRole("group", { name: "Picture optional" }));
   expect(field.getByText("aa.png")).toBeDefined();
   await act(async () => void fireEvent.click(field.getByRole("button", { name: "Remove" })));
-  expect(field.getByText("No picture chosen")).toBeDefined();
+  expect(field.getByText("No image chosen")).toBeDefined();
   expect(field.queryByRole("button", { name: "Remove" })).toBeNull();
   await pressRun();
   expect(page.requests[0]?.body).not.toHaveProperty("inputs.photo");
@@ -101,7 +101,7 @@ it.each(["runner", "viewer", "operator"] as const)("offers mask drawing and the 
   page.app = createApp({ inputs: maskedInputs });
   await showWithEarlierInputs({ role });
   expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
-  expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
+  expect(screen.getByRole("button", { name: role === "runner" ? "From your images" : "From assets" })).toBeDefined();
 });
 
 it("reuses the idempotency key when a failed request is retried with the same inputs", async () => {

@@ -90,7 +90,7 @@ it("creates an app from Run's pinned inputs with changed order and labels", asyn
 
 it("keeps the input list open and focused while inputs are added", async () => {
   await showNewAppOfWorkflow();
-  const list = (await screen.findByRole("list", { name: "Add inputs of the workflow" })).closest("details");
+  const list = (await screen.findByRole("list", { name: "Add workflow inputs" })).closest("details");
   expect(list?.open).toBe(true);
   for (const name of ["Add steps of Sampler", "Add seed of Sampler"]) await press(name);
   expect(list?.open).toBe(true);

@@ -54,7 +54,7 @@ describe("asset picture", () => {
     // Counts only cache checks, since a failed picture is also requested again later.
     const countCacheChecks = () => responses.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(showPicture({}));
-    expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
+    expect(await screen.findByText("This image cannot be read")).toBeTruthy();
     cleanup();
     // Some browsers can show this type, so it is not reported as unreadable.
     fireEvent.error(showPicture({ name: "plan.svg" }));
@@ -169,7 +169,7 @@ describe("asset details", () => {
     // The asset has the output tag, so a job created it.
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
-    renderInApp(<AssetFacts asset={asset("a", { tags: [], isMutableReported: true })} />);
+    renderInApp(<AssetFacts asset={asset("a", { tags: [], isMutabilityReported: true })} />);
     expect(screen.getByText("uploaded, not created by a job")).toBeTruthy();
     expect(screen.getByText("Read-only")).toBeTruthy();
   });
@@ -259,7 +259,7 @@ describe("assets viewer", () => {
     // A new dialog would cover a comparison that is open above this one.
     expect(screen.getByRole("dialog")).toBe(dialog);
     expect(screen.getByAltText("two.png")).toBe(picture);
-    expect(fireEvent.keyDown(screen.getByRole("group", { name: /Picture/ }), { key: "ArrowLeft" })).toBe(false);
+    expect(fireEvent.keyDown(screen.getByRole("group", { name: /Image/ }), { key: "ArrowLeft" })).toBe(false);
   });
 
   it("closes when the asset is deleted", async () => {

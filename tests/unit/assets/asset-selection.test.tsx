@@ -184,7 +184,7 @@ it("selects visible tiles on Ctrl+A, then all matching, but not in fields", () =
   const picking = createPicking(list);
   function Keys() {
     const tiles = useRef<HTMLDivElement>(null);
-    useSelectAllTilesShortcut({ source: list, picking, inView: () => listIndexes(6, 18), list: tiles });
+    useSelectAllTilesShortcut({ source: list, selection: picking, getVisibleIndexes: () => listIndexes(6, 18), list: tiles });
     return (
       <div ref={tiles}>
         <input type="checkbox" />

@@ -99,7 +99,7 @@ describe("assets compare", () => {
     cleanup();
     vi.stubGlobal("fetch", async (address: string) => createAssetResponse(address.includes("one") ? "one" : "two"));
     const onSecondClose = show("one,two");
-    expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" })).toBeDefined();
+    expect(await screen.findByRole("dialog", { name: "Comparing 2 images" })).toBeDefined();
     expect(onSecondClose).not.toHaveBeenCalled();
   });
 
@@ -108,7 +108,7 @@ describe("assets compare", () => {
       address.includes("gone") ? createErrorResponse() : createAssetResponse(address.includes("one") ? "one" : "two"),
     );
     const onClose = show("one,gone,two");
-    expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
+    expect(await screen.findByRole("dialog", { name: "Comparing 2 images" }, { timeout: 10_000 })).toBeDefined();
     expect(onClose).not.toHaveBeenCalled();
   });
 });

@@ -100,7 +100,7 @@ it("deletes assets when the Undo window ends and keeps immutable ones", async ()
   });
   const onDone = show([...createAssets(3), asset("shipped", { immutable: true })]);
   await press("Delete");
-  expect(screen.getByText(/^3 assets will be deleted in 5 seconds\. .* 1 of them is read-only and stays\.$/)).toBeDefined();
+  expect(screen.getByText(/^3 assets will be deleted in 5 seconds\. .* 1 of them is read-only and won't be deleted\.$/)).toBeDefined();
   await press("Undo");
   await advanceTime(6_000);
   expect(requests).toEqual([]);
@@ -115,7 +115,7 @@ it("deletes assets when the Undo window ends and keeps immutable ones", async ()
   expect(await openResultLines()).toEqual([
     "a1.pnga1Deleted",
     "a2.pnga2Not found",
-    "a3.pnga3Refused. It already exists or was changed by someone else. Reason: a job needs it",
+    "a3.pnga3Refused. It already exists, or someone else changed it. Reason: a job needs it",
     "shipped.pngshippedSkipped: it is read-only",
   ]);
 });

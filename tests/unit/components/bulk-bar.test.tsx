@@ -139,8 +139,8 @@ it("reports that nothing was submitted when the console can't be reached", async
   await press("Run again");
   await advanceTime(60_000);
   expect(requests.filter(({ method }) => method === "POST")).toEqual([]);
-  expect(screen.getByText("1 not submitted: Lightdesk cannot be reached")).toBeDefined();
-  expect(await openResultLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
+  expect(screen.getByText("1 not submitted: couldn't reach Lightdesk")).toBeDefined();
+  expect(await openResultLines()).toEqual(["done-1Not submitted: couldn't reach Lightdesk"]);
 });
 
 it("shows the requested wait and skips the other jobs when stopped", async () => {
@@ -201,7 +201,7 @@ it("changes nothing and shows an error when the list can't be read", async () =>
   showMatching(12);
   await press("Remove from history");
   await advanceTime(0);
-  expect(screen.getByText(/^The service cannot be reached/)).toBeDefined();
+  expect(screen.getByText(/^Couldn't reach the service/)).toBeDefined();
   expect(requests).toHaveLength(1);
 });
 

@@ -60,7 +60,7 @@ it.each(emptyLists)("shows a failure instead of an empty list of %s", async (nam
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText(emptyText)).toBeDefined();
   await advanceTime(LIVE_INTERVAL_MS * 2);
-  expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
+  expect(screen.getByText("Couldn't reach Lightdesk")).toBeDefined();
   expect(screen.queryByText(emptyText)).toBeNull();
   // No counts are shown either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
@@ -98,7 +98,7 @@ it("keeps rows below one notice when usage can't be read", async () => {
     await show(<UsageScreen query={{ within: 720 }} usage={createReadResult(usage)} />);
     expect(screen.queryByText("No jobs in this period") === null).toBe(usage.rows.length > 0);
     await advanceTime(LIVE_INTERVAL_MS * 10);
-    expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
+    expect(screen.getByText("Couldn't reach Lightdesk")).toBeDefined();
     expect(screen.queryByText("No jobs in this period")).toBeNull();
     expect(screen.queryAllByText("Ada")).toHaveLength(usage.rows.length);
     cleanup();

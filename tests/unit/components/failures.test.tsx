@@ -63,7 +63,7 @@ describe("failure message", () => {
       return text;
     };
     expect(getText("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
-      "The service cannot be reached",
+      "Couldn't reach the service",
     );
     expect(getText("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason: disk on fire");
   });

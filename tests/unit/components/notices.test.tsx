@@ -92,9 +92,9 @@ it.each([
   [2, confirmed(3), 0, "3 cancelled"],
   [3, unconfirmed(0), 0, "None of the 3 jobs is waiting. The service's response was lost"],
   [3, unconfirmed(3), 3, "3 jobs are still waiting. The service's response was lost"],
-  [1, confirmed(undefined), 0, "The job is no longer waiting. The service does not report which it cancelled"],
-  [3, confirmed(0), 0, "None of the 3 jobs is waiting. The service does not report which it cancelled"],
-  [3, confirmed(undefined), 2, "2 jobs are still waiting. The service does not report which it cancelled"],
+  [1, confirmed(undefined), 0, "The job is no longer waiting. The service does not report which jobs it cancelled"],
+  [3, confirmed(0), 0, "None of the 3 jobs is waiting. The service does not report which jobs it cancelled"],
+  [3, confirmed(undefined), 2, "2 jobs are still waiting. The service does not report which jobs it cancelled"],
 ])("shows the result of clearing %i jobs: %j, %i waiting", (requestedCount, outcome, waitingCount, text) => {
   renderInApp(<ClearResult requestedCount={requestedCount} outcome={outcome} waitingCount={waitingCount} onDismiss={() => undefined} />);
   expect(screen.getByRole("status").textContent).toBe(text);

@@ -23,12 +23,12 @@ beforeEach(() => {
 type JobLists = Record<"running" | "failed" | "pictures", unknown>;
 const noJobs: JobLists = { running: createPage(), failed: createPage(), pictures: createPage() };
 
-async function show(connectionId: string, { running, failed, pictures }: JobLists, hasRunJobs: boolean) {
+async function show(connectionId: string, { running, failed, pictures }: JobLists, hasSubmittedJobs: boolean) {
   const readJobs = (list: unknown) => createReadResult(toOverviewJobs(jobsResponseSchema.parse(list)));
   const jobLists = { running: readJobs(running), failed: readJobs(failed), pictures: readJobs(pictures) };
   const total = createReadResult(0);
   await renderScreen(
-    <OverviewScreen canRun canManage={false} total={total} hasRunJobs={Promise.resolve(hasRunJobs)} jobLists={jobLists} />,
+    <OverviewScreen canRun canManage={false} total={total} hasSubmittedJobs={Promise.resolve(hasSubmittedJobs)} jobLists={jobLists} />,
     { connectionId },
   );
 }

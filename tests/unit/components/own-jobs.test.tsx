@@ -176,10 +176,10 @@ it("offers notifications when a job runs for more than 10 seconds", async () => 
   vi.stubGlobal("Notification", createNotificationClass("default"));
   await show();
   await submit(["a"]);
-  expect(screen.queryByText("Get notified when your jobs end?")).toBeNull();
+  expect(screen.queryByText("Get notified when your jobs finish?")).toBeNull();
   await advanceTime(10_000 + 2 * LIVE_INTERVAL_MS);
   await act(() => vi.dynamicImportSettled());
-  expect(screen.getByText("Get notified when your jobs end?")).toBeDefined();
+  expect(screen.getByText("Get notified when your jobs finish?")).toBeDefined();
   await press("Notify me");
   expect(notificationChoice.get()).toBe("all");
   expect(Notification.permission).toBe("granted");

@@ -108,7 +108,7 @@ describe("palette", () => {
 
   it.each<[string, string, string, Role, Role]>([
     ["invite", "Invite a member", "/settings/members?invite=1", "owner", "operator"],
-    ["cancel", "Cancel waiting jobs…", "/queue?clear=1", "operator", "viewer"],
+    ["cancel", "Cancel pending jobs…", "/queue?clear=1", "operator", "viewer"],
   ])("finds %s only when the role allows it", (query, name, path, allowedRole, otherRole) => {
     renderPalette({ role: allowedRole }).type(query);
     fireEvent.click(screen.getByRole("option", { name }));
@@ -141,11 +141,11 @@ describe("palette", () => {
 
   it("reports that assets were not searched when the service is unreachable", async () => {
     search("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
-    expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
+    expect(await screen.findByText(/^Couldn't search assets:/)).toBeDefined();
     cleanup();
     const requests = search("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
     await waitFor(() => expect(requests.some((path) => path.startsWith("/api/assets"))).toBe(true));
-    expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
+    expect(screen.queryByText(/^Couldn't search assets:/)).toBeNull();
   });
 
   it("lists recent jobs by name and time and finds them by id", async () => {

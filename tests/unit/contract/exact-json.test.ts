@@ -8,7 +8,7 @@ import {
   parseLenient,
   parseLenientJson,
   parseServiceJson,
-  TooManyExactNumbers,
+  TooManyExactNumbersError,
 } from "@/lib/contract/json/parse-json";
 
 /** JSON values that include integers of any length. */
@@ -69,9 +69,9 @@ describe("exact JSON", () => {
 
   it("rejects too many exactly spelled numbers or digits before parsing", () => {
     expect(parseExactJson("[5.0,1,2,3]", { maxNumbers: 1 })).toEqual([5, 1, 2, 3]);
-    expect(() => parseExactJson("[5.0,1e3 this is not JSON", { maxNumbers: 1 })).toThrow(TooManyExactNumbers);
+    expect(() => parseExactJson("[5.0,1e3 this is not JSON", { maxNumbers: 1 })).toThrow(TooManyExactNumbersError);
     expect(parseExactJson(`[${"1".repeat(20)}]`, { maxNumbers: 1 })).toEqual([BigInt("1".repeat(20))]);
-    expect(() => parseExactJson(`[${"1".repeat(21)}]`, { maxNumbers: 1 })).toThrow(TooManyExactNumbers);
+    expect(() => parseExactJson(`[${"1".repeat(21)}]`, { maxNumbers: 1 })).toThrow(TooManyExactNumbersError);
   });
 
   it("rejects too many exactly spelled numbers by default in every reader", () => {
@@ -79,9 +79,9 @@ describe("exact JSON", () => {
     const { text, response } = maxExactNumbers;
     expect([parseJson, parseLenientJson].map((read) => read(createNumberList(text + 1)))).toEqual([undefined, undefined]);
     expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(createNumberList(text))))).toEqual([true, true]);
-    expect(() => parseLenient(`[NaN,${createNumberList(text + 1)}]`)).toThrow(TooManyExactNumbers);
-    expect(() => parseServiceJson(createNumberList(response + 1))).toThrow(TooManyExactNumbers);
-    expect(() => parseExactJson(createNumberList(response + 1))).toThrow(TooManyExactNumbers);
+    expect(() => parseLenient(`[NaN,${createNumberList(text + 1)}]`)).toThrow(TooManyExactNumbersError);
+    expect(() => parseServiceJson(createNumberList(response + 1))).toThrow(TooManyExactNumbersError);
+    expect(() => parseExactJson(createNumberList(response + 1))).toThrow(TooManyExactNumbersError);
   });
 
   it("reads back any written value, with and without indent", () => {

@@ -140,8 +140,8 @@ describe("an asset view", () => {
 
   it("reports mutability only when the service does", () => {
     const getDetail = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
-    expect(getDetail({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
-    expect(getDetail({})).not.toHaveProperty("isMutableReported");
+    expect(getDetail({ is_immutable: false })).toMatchObject({ immutable: false, isMutabilityReported: true });
+    expect(getDetail({})).not.toHaveProperty("isMutabilityReported");
   });
 
   it("detects the kind by media type when the name has no extension", () => {

@@ -3,11 +3,11 @@ import { toSearchParams } from "@/app/(console)/params";
 import { deleteFiles, listFiles } from "@/components/files/file-dialogs";
 import { MAX_TEXT_BYTES, readText, toText } from "@/components/files/file-panel";
 import {
-  fileApiPath,
-  filesHref,
   filesParams,
+  getFileApiPath,
+  getFilesHref,
+  getMoveApiPath,
   joinPath,
-  moveApiPath,
   normalizePath,
   ROWS_PER_PAGE,
   toCrumbs,
@@ -66,17 +66,17 @@ test("paginates a list of 100,000 files", () => {
 });
 
 test("encodes spaces, percent signs, slashes and any script in API paths", () => {
-  expect(fileApiPath("a b/100%25/ü?.json", { connection: "c" })).toBe("/api/userdata/a%20b%2F100%2525%2F%C3%BC%3F.json?connection=c");
-  expect(moveApiPath("a/b", "c/d", { overwrite: false })).toBe("/api/userdata/a%2Fb/move/c%2Fd?overwrite=false&full_info=true");
+  expect(getFileApiPath("a b/100%25/ü?.json", { connection: "c" })).toBe("/api/userdata/a%20b%2F100%2525%2F%C3%BC%3F.json?connection=c");
+  expect(getMoveApiPath("a/b", "c/d", { overwrite: false })).toBe("/api/userdata/a%2Fb/move/c%2Fd?overwrite=false&full_info=true");
 });
 
 const parseParams = (params: Record<string, string>) => parseSearch(filesParams, toSearchParams(params));
 
 test("stores non-default settings in the URL and reports invalid values", () => {
   const query = { dir: "a b/", all: true, name: "x&y", sort: "size", order: "desc", offset: ROWS_PER_PAGE } as const;
-  const params = Object.fromEntries(new URL(filesHref(query), "http://x").searchParams);
+  const params = Object.fromEntries(new URL(getFilesHref(query), "http://x").searchParams);
   expect(parseParams(params)).toEqual({ query, ignored: [] });
-  expect(filesHref(DEFAULT_QUERY)).toBe("/files");
+  expect(getFilesHref(DEFAULT_QUERY)).toBe("/files");
   const result = parseParams({ dir: "../up/", sort: "colour", offset: "-1", name: "kept" });
   expect(result).toEqual({ query: { ...DEFAULT_QUERY, name: "kept" }, ignored: ["dir=../up/", "sort=colour", "offset=-1"] });
   expect(parseParams({ dir: "a" }).query.dir).toBe("a/");

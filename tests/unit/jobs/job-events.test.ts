@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { collectTexts } from "@/lib/server/job-index/job-updates";
 import { findSnippet } from "@/lib/server/jobs/job-search";
 import { splitWords } from "@/lib/server/store/jobs/index-words";
-import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
+import { createJobEvents, createNoopPeerEvents } from "@/lib/service/events/job-events";
 import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -15,7 +15,7 @@ const job = { id: "job", userId: 1, clientId: undefined };
 
 it("sends the queue state before messages that arrive while it is counted", async () => {
   let resolveCount: (queueLength: number) => void = () => undefined;
-  const events = createJobEvents(() => new Promise((resolve) => (resolveCount = resolve)), createNoPeerEvents(), log);
+  const events = createJobEvents(() => new Promise((resolve) => (resolveCount = resolve)), createNoopPeerEvents(), log);
   const received: (string | Uint8Array)[] = [];
   const pendingListener = events.listen(1, undefined, (message) => void received.push(message));
   expect(events.hasListeners(job)).toBe(true);
@@ -34,7 +34,7 @@ it("sends the queue state before messages that arrive while it is counted", asyn
 });
 
 it("removes the listener when the queue can't be counted", async () => {
-  const events = createJobEvents(() => Promise.reject(new Error("the database does not respond")), createNoPeerEvents(), log);
+  const events = createJobEvents(() => Promise.reject(new Error("the database does not respond")), createNoopPeerEvents(), log);
   await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not respond");
   expect(events.hasListeners(job)).toBe(false);
   events.stop();

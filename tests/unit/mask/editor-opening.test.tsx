@@ -54,7 +54,7 @@ describe("opening", () => {
     await screen.findByRole("alert");
     await clickButton("Try again");
     await waitForCanvas();
-    expect(screen.getByText(/The earlier mask could not be loaded/)).toBeTruthy();
+    expect(screen.getByText(/Couldn't load the earlier mask/)).toBeTruthy();
   });
 
   it("shows progress and labels a preview", async () => {
@@ -66,7 +66,7 @@ describe("opening", () => {
         return createOpenResult({ isPreview: true });
       },
     });
-    expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
+    expect(await screen.findByText("Loading the image: 25%")).toBeTruthy();
     await act(async () => finishLoading());
     expect(await screen.findByText(/the service doesn't provide the file. The mask is saved at full size/)).toBeTruthy();
   });

@@ -95,7 +95,7 @@ describe("drawing", () => {
     expect(await readAlpha(sent, [10, 20], [39, 299], [9, 20], [10, 19])).toEqual([255, 255, 0, 0]);
     fireEvent.change(screen.getByRole("spinbutton", { name: "Left" }), { target: { value: "400" } });
     await clickButton("Paint rectangle");
-    expect(screen.getByText("This rectangle is outside the picture.")).toBeTruthy();
+    expect(screen.getByText("This rectangle is outside the image.")).toBeTruthy();
   });
 
   it("shows each control's key in its tooltip", async () => {

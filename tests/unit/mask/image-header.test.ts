@@ -33,20 +33,20 @@ const createOrientedImage = (orientation: number) => createImage(3, 8).withMetad
 it.each<[string, () => Sharp, unknown, unknown]>([
   ["an upright JPEG", () => createOrientedImage(1).jpeg(), undefined, undefined],
   ["a JPEG without an orientation", () => createImage(3).jpeg(), undefined, undefined],
-  ["a rotated JPEG", () => createOrientedImage(6).jpeg(), undefined, { orientation: 6, isTurned: true }],
+  ["a rotated JPEG", () => createOrientedImage(6).jpeg(), undefined, { orientation: 6, isRotated: true }],
   [
     "an upside-down JPEG with a color profile",
     () => createOrientedImage(3).withIccProfile("p3").jpeg(),
     undefined,
-    { orientation: 3, isTurned: true },
+    { orientation: 3, isRotated: true },
   ],
   [
     "a rotated WebP, which browsers don't rotate",
     () => createOrientedImage(8).webp(),
-    ...repeatEncoding({ orientation: 8, isTurned: false }),
+    ...repeatEncoding({ orientation: 8, isRotated: false }),
   ],
   ["a WebP without an orientation", () => createImage(4).webp(), undefined, undefined],
-  ["a rotated PNG", () => createOrientedImage(5).png(), undefined, { orientation: 5, isTurned: true }],
+  ["a rotated PNG", () => createOrientedImage(5).png(), undefined, { orientation: 5, isRotated: true }],
   ["a PNG", () => createImage(4).png(), undefined, undefined],
 ])("returns the mask orientation for %s", async (_, make, expectedEncoding, expectedPixelEncoding) => {
   const file = await toBlob(make());
@@ -54,7 +54,7 @@ it.each<[string, () => Sharp, unknown, unknown]>([
 });
 
 it.each([false, true])("rotates the mask back for an upright WebP when pixels are kept (%s)", async (keepsPixels) => {
-  const expected = keepsPixels ? { orientation: 8, isTurned: true } : undefined;
+  const expected = keepsPixels ? { orientation: 8, isRotated: true } : undefined;
   expect(await getMaskEncoding(await toBlob(createOrientedImage(8).webp()), keepsPixels, true)).toEqual(expected);
 });
 

@@ -45,7 +45,7 @@ describe("a large brush", () => {
         expect(Buffer.compare(drawing.coverage.data, expected.coverage.data)).toBe(0);
         expect(Buffer.compare(drawing.coarse.data, expected.coarse.data)).toBe(0);
         expect(Buffer.compare(bytes, drawing.coarse.data)).toBe(0);
-        expect(drawing.getState().paintedShare).toBe(expected.getState().paintedShare);
+        expect(drawing.getState().paintedFraction).toBe(expected.getState().paintedFraction);
       }),
       { numRuns: 8 },
     );
@@ -117,7 +117,7 @@ describe("a large brush", () => {
     drawing.cancelStroke();
     expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
     expect(drawing.coarse.data.every((value) => value === 0)).toBe(true);
-    expect([drawing.getState().undo, drawing.coarse.getPaintedShare()]).toEqual([undefined, 0]);
+    expect([drawing.getState().undo, drawing.coarse.getPaintedFraction()]).toEqual([undefined, 0]);
   });
 });
 

@@ -61,7 +61,7 @@ it.each([
     return Math.round(pixels.reduce((sum, value) => sum + value, 0) / pixels.length);
   });
   expect([...coarse.data]).toEqual(expected);
-  expect(coarse.getPaintedShare()).toBeCloseTo(expected.reduce((sum, value) => sum + value, 0) / expected.length / 255, 9);
+  expect(coarse.getPaintedFraction()).toBeCloseTo(expected.reduce((sum, value) => sum + value, 0) / expected.length / 255, 9);
 });
 
 describe("a mask document", () => {
@@ -142,7 +142,7 @@ describe("a mask document", () => {
     await drawing.clear();
     await work;
     expect(pauses).toBeGreaterThan(3);
-    expect(drawing.getState()).toMatchObject({ isBusy: false, undo: "fill", paintedShare: 1 });
+    expect(drawing.getState()).toMatchObject({ isBusy: false, undo: "fill", paintedFraction: 1 });
   });
 
   it("reports a failed operation and continues afterwards", async () => {
@@ -195,8 +195,8 @@ describe("a mask document", () => {
     await expectReported(() => drawing.invert());
     await expectReported(() => drawing.clear());
     await expectReported(() => drawing.drawShape("rectangle", createRectangle(size, { left: 0, top: 0, right: 350, bottom: 400 }), false));
-    expect(drawing.getState().paintedShare).toBeCloseTo(0.5, 3);
+    expect(drawing.getState().paintedFraction).toBeCloseTo(0.5, 3);
     await expectReported(() => drawing.fill({ x: 600, y: 10 }, false));
-    expect(drawing.getState().paintedShare).toBe(1);
+    expect(drawing.getState().paintedFraction).toBe(1);
   });
 });

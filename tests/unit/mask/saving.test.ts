@@ -35,7 +35,7 @@ describe("encoding a mask", () => {
   it.each([2, 3, 4, 5, 6, 7, 8])("matches a photo's pixels for orientation %i", async (orientation) => {
     const coverage = createCoverage({ width: 5, height: 3 });
     coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
-    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
+    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isRotated: true })).arrayBuffer());
     const [width, height] = orientation > 4 ? [3, 5] : [5, 3];
     expect(await sharp(file).metadata()).toMatchObject({ width, height, orientation });
     const rotated = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
@@ -46,7 +46,7 @@ describe("encoding a mask", () => {
   it("keeps the stored orientation and declares it", async () => {
     const coverage = createCoverage({ width: 5, height: 3 });
     coverage.data[4] = 255;
-    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation: 6, isTurned: false })).arrayBuffer());
+    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation: 6, isRotated: false })).arrayBuffer());
     const { data, info } = await sharp(file).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([info.width, info.height, data[4], (await sharp(file).metadata()).orientation]).toEqual([5, 3, 0, 6]);
   });

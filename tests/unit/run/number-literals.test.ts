@@ -1,6 +1,6 @@
 // Number literals stay unchanged from an opened file to the submission.
 import { expect, it } from "vitest";
-import { toResubmission } from "@/components/jobs/actions/resubmission";
+import { buildResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
@@ -60,7 +60,7 @@ const files = { readCatalogue: () => Promise.resolve(ok(info)) };
 
 it.each<[string, (graph: Graph) => unknown]>([
   ["a filled-in text", (graph) => replaceTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
-  ["a new random seed", (graph) => toResubmission({ prompt: graph }, () => 7)],
+  ["a new random seed", (graph) => buildResubmission({ prompt: graph }, () => 7)],
   ["a removed secret", (graph) => removeSecrets({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
 ])("keeps number literals with %s", async (_, change) => {
@@ -77,7 +77,7 @@ it("keeps the number literals of extra data entered in Run", () => {
 
 it("keeps number literals next to masked text", () => {
   const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${fieldsJson},"extra_pnginfo":{${fieldsJson},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
-  const resubmission = toResubmission(parseExactJson(workflow));
+  const resubmission = buildResubmission(parseExactJson(workflow));
   const text = writeExactJson(resubmission.kind === "ready" ? resubmission.submission : resubmission);
   expect(text).toContain(`"extra_data":{${fieldsJson},"extra_pnginfo":{${fieldsJson},"list2":["",1.0]}`);
   expect(text).toContain('"cfg":8.0');

@@ -31,7 +31,7 @@ const createLoaderText = (...ids: string[]) =>
 it("pastes a picture into the focused image input, or opens it as a file", async () => {
   showRunPage(createApi(undefined, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
   await openText(createLoaderText("1", "5"));
-  const getNameFields = () => screen.getAllByRole<HTMLInputElement>("textbox", { name: "Picture name" });
+  const getNameFields = () => screen.getAllByRole<HTMLInputElement>("textbox", { name: "Image name" });
   const paste = async (target: Element | undefined, name: string, text = "") => {
     const files = [new File(["x"], name, { type: "image/png" })];
     await act(async () => void fireEvent.paste(target ?? document.body, { clipboardData: { files, getData: () => text } }));
@@ -39,7 +39,7 @@ it("pastes a picture into the focused image input, or opens it as a file", async
   for (const [getTarget, name] of [
     [() => screen.getAllByRole("button", { name: "Replace" })[1], "on-replace.png"],
     [() => getNameFields()[1], "on-name.png"],
-    [() => screen.getAllByRole("img", { name: /^Picture of/ })[1], "on-picture.png"],
+    [() => screen.getAllByRole("img", { name: /^Image of/ })[1], "on-picture.png"],
   ] as const) {
     await paste(getTarget(), name);
     expect(getNameFields().map(({ value }) => value)).toEqual(["photo.png", name]);
@@ -113,9 +113,9 @@ it("clears a pinned picture's upload error when a workflow is opened", async () 
   fireEvent.click(screen.getByRole("button", { name: "Pin image of LoadImage to the top" }));
   const file = new File(["x"], "mine.png", { type: "image/png" });
   await act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files: [file] } }));
-  await screen.findByText(/^mine.png could not be uploaded/);
+  await screen.findByText(/^Couldn't upload mine.png/);
   await openText(createLoaderText("1"));
-  expect(screen.queryByText(/could not be uploaded/)).toBeNull();
+  expect(screen.queryByText(/Couldn't upload/)).toBeNull();
 });
 
 it("shows a pinned input first, also after reopening", async () => {

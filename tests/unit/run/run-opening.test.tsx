@@ -27,9 +27,9 @@ describe("opening a workflow", () => {
     showRunPage(createApi(undefined, { shipsPictures: true }));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ });
-    expect(getField("Picture name").value).toBe("photo.png");
-    fireEvent.focus(getField("Picture name"));
-    expect(getField("Picture name").value).toBe(`${samplePictures["photo.png"]}.png`);
+    expect(getField("Image name").value).toBe("photo.png");
+    fireEvent.focus(getField("Image name"));
+    expect(getField("Image name").value).toBe(`${samplePictures["photo.png"]}.png`);
     for (const [name, digest] of Object.entries(samplePictures)) expect(await blake3(readFileSync(`public/samples/${name}`))).toBe(digest);
   });
 
@@ -84,7 +84,7 @@ describe("opening a workflow", () => {
     const files = ["a.json", "b.json"].map((name) => new File([readSampleText("05-slow")], name, { type: "application/json" }));
     await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
     const alert = await screen.findByRole("alert");
-    expect(alert.textContent).toContain("2 files were dropped and none was opened");
+    expect(alert.textContent).toContain("You dropped 2 files, and none was opened");
     expect(alert.textContent).toContain("Only one workflow can be open at a time");
     expect(alert.textContent).not.toContain("pasted");
     fireEvent.paste(getField("width"), { clipboardData: { files: [], getData: () => readSampleText("05-slow") } });

@@ -143,9 +143,9 @@ describe("running", () => {
     const findEditActions = () => editActions.filter((name) => screen.queryByRole("button", { name }));
     const page = await showSample(api, "02-poster-from-photo", { canRun: false });
     expect(findEditActions()).toEqual([]);
-    expect(screen.queryByText("Drop a picture here")).toBeNull();
-    expect(getField("Picture name").value).toBe("photo.png");
-    await dropFile("mine.png", "x", "image/png", screen.getByRole("img", { name: "Picture of Photo" }));
+    expect(screen.queryByText("Drop an image here")).toBeNull();
+    expect(getField("Image name").value).toBe("photo.png");
+    await dropFile("mine.png", "x", "image/png", screen.getByRole("img", { name: "Image of Photo" }));
     expect((await screen.findByRole("alert")).textContent).toMatch(/mine.png was not opened/);
     expect(paths).toEqual([]);
     page.unmount();

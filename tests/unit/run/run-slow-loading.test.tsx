@@ -46,7 +46,7 @@ it("shows the upload of a photo opened in a sample, then uses it", async () => {
   expect(queryEmptyPage()).toBeNull();
   await release();
   await screen.findAllByRole("button", { name: "Run" });
-  expect(getField("Picture name").value).toBe("mine.png");
+  expect(getField("Image name").value).toBe("mine.png");
 });
 
 it("returns to the empty page when the upload is stopped", async () => {

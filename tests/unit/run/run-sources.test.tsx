@@ -58,7 +58,7 @@ describe("a past job", () => {
       /no longer has this job's workflow/,
     ],
     ["a missing file", { file: "workflows/hero.json" }, { readStored: async () => notFound }, /hero.json was not opened.*no longer exists/],
-    ["missing assets", { assets: ["f"] }, { readAsset: async () => notFound }, /No pictures were added.*no longer exist/],
+    ["missing assets", { assets: ["f"] }, { readAsset: async () => notFound }, /No images were added.*no longer exist/],
   ])("reports %s and keeps the page usable", async (_, source, overrides, sentence) => {
     renderRunPage(source, overrides);
     expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
@@ -111,8 +111,8 @@ describe("pictures for an input", () => {
 
   /** The focused field shows the stored name. */
   function expectPictureIsSet() {
-    fireEvent.focus(getField("Picture name"));
-    expect(getField("Picture name").value).toBe(`${"a".repeat(64)}.png`);
+    fireEvent.focus(getField("Image name"));
+    expect(getField("Image name").value).toBe(`${"a".repeat(64)}.png`);
   }
 
   it("can be used in a matching sample", async () => {
@@ -122,7 +122,7 @@ describe("pictures for an input", () => {
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
     expectPictureIsSet();
-    expect(screen.queryByRole("region", { name: "Picture to use" })).toBeNull();
+    expect(screen.queryByRole("region", { name: "Image to use" })).toBeNull();
   });
 
   it("can be used in a recent workflow", async () => {
@@ -147,8 +147,8 @@ describe("pictures for an input", () => {
 
   it("show an outage when recent workflows can't be loaded", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
-    expect((await screen.findByRole("alert")).textContent).toMatch(/Lightdesk cannot be reached/);
-    expect(screen.queryByText("No recent workflow uses a picture.")).toBeNull();
+    expect((await screen.findByRole("alert")).textContent).toMatch(/Couldn't reach Lightdesk/);
+    expect(screen.queryByText("No recent workflow uses an image.")).toBeNull();
   });
 
   it("are set on an input of an open workflow on demand", async () => {
@@ -156,7 +156,7 @@ describe("pictures for an input", () => {
     await screen.findByText(/Choose a recent workflow/);
     await openText(readSampleText("02-poster-from-photo"));
     const useButton = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
-    expect(getField("Picture name").value).toBe("photo.png");
+    expect(getField("Image name").value).toBe("photo.png");
     fireEvent.click(useButton);
     expectPictureIsSet();
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
@@ -175,8 +175,8 @@ describe("pictures for an input", () => {
 
   it("become one copy each, and unusable ones are counted", async () => {
     renderRunPage({ assets: ["a", "b", "e", "f"] }, { readAsset });
-    expect(await screen.findByText("2 pictures to use")).toBeTruthy();
-    expect(screen.getByText(/2 more no longer exist or are not pictures/)).toBeTruthy();
+    expect(await screen.findByText("2 images to use")).toBeTruthy();
+    expect(screen.getByText(/2 more no longer exist or are not images/)).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByRole("button", { name: "2 copies: image of #1 Photo" })).toBeTruthy();
   });

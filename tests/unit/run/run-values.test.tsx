@@ -127,7 +127,7 @@ describe("an invalid value", () => {
     await showInvertWithCatalogue();
     typeWidth("12.5");
     expect(isWidthInvalid()).toBe(true);
-    expect(getDescription(getField("width"))).toBe("width takes whole numbers only, and 12.5 is not one.");
+    expect(getDescription(getField("width"))).toBe("width must be a whole number, not 12.5.");
     pressRun();
     expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(screen.queryByRole("button", { name: messages.run.answer.anyway })).toBeNull();

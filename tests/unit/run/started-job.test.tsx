@@ -142,7 +142,7 @@ it.each([
   };
   renderJob({ "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } });
   await advanceTime(0);
-  expect(screen.queryByText("now First wait") !== null).toBe(status === "in_progress");
+  expect(screen.queryByText("running First wait") !== null).toBe(status === "in_progress");
   fireEvent.click(screen.getByRole("button", { name: button }));
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   await advanceTime(2 * UNDO_WINDOW_MS);
@@ -161,7 +161,7 @@ it("shows a job's progress and the runner that it waits for", async () => {
   jobs = [{ id: "mine", status: "in_progress", progress: { value: 0.25, current_node: "4", step: 5, steps: 20 } }];
   await advanceTime(LIVE_INTERVAL_MS);
   expect(screen.getByText("25%")).toBeDefined();
-  expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
+  expect(screen.getByText("running Sampler, step 5 of 20")).toBeDefined();
 });
 
 it("hides Stop with a reason when jobs can't be stopped", async () => {

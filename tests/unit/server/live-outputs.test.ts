@@ -1,7 +1,7 @@
 // Sockets and memory limits of live outputs, with fake feeds and a fake clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLiveOutputs } from "@/lib/server/responses/live-outputs";
-import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { type Feed, feedCloseCodes, type FeedTarget } from "@/lib/shared/http-types";
 
 const CHECK_INTERVAL_MS = 30_000;
 type OpenedFeed = { target: FeedTarget; isStopped: boolean; findDenialReason: Feed["findDenialReason"] };
@@ -89,7 +89,7 @@ it("reopens a closed socket on demand, later when the service has none", async (
   openLiveOutputs("c1");
   await advanceTime(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
-  feeds[0]?.target.end({ code: feedEnds.tryLater, reason: "gone" });
+  feeds[0]?.target.end({ code: feedCloseCodes.tryLater, reason: "gone" });
   await advanceTime(1);
   openLiveOutputs("c1");
   expect(feeds).toHaveLength(1);
@@ -97,7 +97,7 @@ it("reopens a closed socket on demand, later when the service has none", async (
   expect(openLiveOutputs("c1").get("j1")?.outputs).toEqual({ "3": output });
   await advanceTime(1);
   expect(feeds).toHaveLength(2);
-  feeds[1]?.target.end({ code: feedEnds.notFound, reason: "no /ws" });
+  feeds[1]?.target.end({ code: feedCloseCodes.notFound, reason: "no /ws" });
   await advanceTime(60_000);
   openLiveOutputs("c1");
   await advanceTime(1);

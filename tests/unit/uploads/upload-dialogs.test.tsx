@@ -141,7 +141,7 @@ describe("hash dialog", () => {
   it("looks up an asset after a lost response and shows it as created", async () => {
     expect(await submitHash([createdAsset])).toEqual(expectedRequests);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
-    expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
+    expect(screen.queryByText(/Couldn't reach the service/)).toBeNull();
   });
 
   it("shows that no asset was created, or that this is unknown", async () => {
@@ -207,8 +207,8 @@ const getRowNames = () => screen.getAllByRole("listitem").map((row) => row.textC
 
 test("filters unreadable pictures by the button with their count", () => {
   renderTray(Array.from({ length: 8 }, (_, index) => storedItem(index, index % 4 === 0 ? { isUndecodable: true } : {})));
-  expect(screen.getByRole("status").textContent).toContain("2 unreadable pictures");
-  fireEvent.click(screen.getByRole("button", { name: "Unreadable pictures 2" }));
+  expect(screen.getByRole("status").textContent).toContain("2 unreadable images");
+  fireEvent.click(screen.getByRole("button", { name: "Unreadable images 2" }));
   expect(getRowNames()).toEqual(["0.png", "4.png"]);
   cleanup();
   renderTray(Array.from({ length: 8 }, (_, index) => storedItem(index)));

@@ -32,7 +32,7 @@ describe("the queue", () => {
     expect(getItem().status).toEqual({ kind: "paused", hasLostProgress: false });
     expect(call?.signal.aborted).toBe(true);
     await respond("hash", { kind: "stopped", at: { offset: 1, state: new Uint8Array([7]) } });
-    await until("the hash state is saved", () => getItem().hashedTo !== undefined);
+    await until("the hash state is saved", () => getItem().hashCheckpoint !== undefined);
     expect(getItem().status).toEqual({ kind: "paused", hasLostProgress: false });
     store.retry(getItem().key);
     const second = await respond("hash", createHashedOutcome("a"));

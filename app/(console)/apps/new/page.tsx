@@ -1,5 +1,5 @@
 import { notFound } from "next/navigation";
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { getTextParam } from "@/app/(console)/params";
 import { NewAppScreen } from "@/components/apps/editor/app-editor";
 import { hasRole } from "@/lib/contract/members/roles";
@@ -7,7 +7,7 @@ import { createPageTitle } from "@/lib/server/i18n/messages";
 
 export const generateMetadata = createPageTitle("apps.make.new");
 
-export default consolePage(["apps", "run", "masks"], ({ viewer: { memberId, role } }, { search }) => {
+export default createConsolePage(["apps", "run", "masks"], ({ viewer: { memberId, role } }, { search }) => {
   if (!hasRole(role, "operator")) notFound();
   return <NewAppScreen memberId={memberId} job={getTextParam(search, "job")} />;
 });

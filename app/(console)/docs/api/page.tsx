@@ -15,12 +15,12 @@ export async function generateMetadata(): Promise<Metadata> {
 /** Static text from the OpenAPI document, without scripts and requests to other hosts. */
 export default async function ApiReferencePage({ searchParams }: PageProps<"/docs/api">) {
   const { composition } = await openPage({ refuseEmbedded: true });
-  const requested = getTextParam(await searchParams, "language");
+  const requestedLanguage = getTextParam(await searchParams, "language");
   const host = (await headers()).get("host");
   return (
     <ApiReferenceScreen
       reference={getApiReference()}
-      language={sampleLanguages.find((language) => language === requested) ?? "curl"}
+      language={sampleLanguages.find((language) => language === requestedLanguage) ?? "curl"}
       baseUrl={getConsoleUrl(composition.env, host && `http://${host}`)}
     />
   );

@@ -1,5 +1,5 @@
 import { redirect } from "next/navigation";
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
 import { createPageTitle } from "@/lib/server/i18n/messages";
@@ -7,7 +7,7 @@ import { getAccount, getSignInMethods } from "@/lib/server/queries/members";
 
 export const generateMetadata = createPageTitle("settings.profile.title");
 
-export default consolePage(
+export default createConsolePage(
   ["settings", "auth"],
   async (context) => {
     const [member, methods, sessions] = await Promise.all([getAccount(context), getSignInMethods(context), listSessions(context)]);

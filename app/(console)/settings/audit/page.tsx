@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { toSearchParams } from "@/app/(console)/params";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
@@ -10,11 +10,11 @@ import { listAudit, listAuditFilterValues } from "@/lib/server/queries/audit";
 
 export const generateMetadata = createPageTitle("settings.audit.title");
 
-export default consolePage(["settings"], (context, { search }) => {
+export default createConsolePage(["settings"], (context, { search }) => {
   // Ignores invalid values.
   const { query } = parseSearch(auditParams, toSearchParams(search));
-  const reads = hasRole(context.viewer.role, "admin")
+  const promises = hasRole(context.viewer.role, "admin")
     ? { page: listAudit(context, query), choices: listAuditFilterValues(context) }
     : undefined;
-  return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} promises={reads} />;
+  return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} promises={promises} />;
 });

@@ -1,4 +1,4 @@
-import { consolePage, withRequestTime } from "@/app/(console)/console-page";
+import { createConsolePage, withRequestTime } from "@/app/(console)/console-page";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { hasRole } from "@/lib/contract/members/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 export const generateMetadata = createPageTitle("runners.title");
 
-export default consolePage(["settings", "runners"], ({ viewer, composition }) => (
+export default createConsolePage(["settings", "runners"], ({ viewer, composition }) => (
   <RunnersScreen
     role={viewer.role}
     canChange={viewer.can("admin")}

@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { hasRole } from "@/lib/contract/members/roles";
 import { createPageTitle } from "@/lib/server/i18n/messages";
@@ -6,7 +6,7 @@ import { areSharesEnabled, listShares } from "@/lib/server/queries/shares";
 
 export const generateMetadata = createPageTitle("sharing.list.title");
 
-export default consolePage(
+export default createConsolePage(
   ["settings", "sharing"],
   async (context) => {
     const { role } = context.viewer;

@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { hasRole } from "@/lib/contract/members/roles";
 import { createPageTitle } from "@/lib/server/i18n/messages";
@@ -7,7 +7,7 @@ import { listTokens } from "@/lib/server/tokens/personal-tokens";
 
 export const generateMetadata = createPageTitle("tokens.title");
 
-export default consolePage(
+export default createConsolePage(
   ["settings", "tokens"],
   (context) => (
     <TokensScreen

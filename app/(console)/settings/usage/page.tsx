@@ -1,4 +1,4 @@
-import { consolePage, withRequestTime } from "@/app/(console)/console-page";
+import { createConsolePage, withRequestTime } from "@/app/(console)/console-page";
 import { toSearchParams } from "@/app/(console)/params";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -10,7 +10,7 @@ import { ok } from "@/lib/shared/result";
 
 export const generateMetadata = createPageTitle("usage.title");
 
-export default consolePage(["settings", "usage", "jobSearch"], (context, { search }) => {
+export default createConsolePage(["settings", "usage", "jobSearch"], (context, { search }) => {
   const { query } = parseSearch(usageParams, toSearchParams(search));
   return (
     <UsageScreen

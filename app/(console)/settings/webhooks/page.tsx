@@ -1,4 +1,4 @@
-import { consolePage } from "@/app/(console)/console-page";
+import { createConsolePage } from "@/app/(console)/console-page";
 import { WebhooksScreen } from "@/components/settings/webhooks/webhooks-screen";
 import { hasRole } from "@/lib/contract/members/roles";
 import { getLayoutData } from "@/lib/server/connections/connection-views";
@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 export const generateMetadata = createPageTitle("webhooks.title");
 
-export default consolePage(
+export default createConsolePage(
   ["settings", "webhooks"],
   async (context) => {
     const { viewer, composition } = context;

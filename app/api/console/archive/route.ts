@@ -1,4 +1,4 @@
-import { archiveChoiceSchema, type ArchiveResponse, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
+import { type ArchiveResponse, archiveSelectionSchema, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
 import { countChosenAssets } from "@/lib/server/archive/stream-archive";
 import { guardedRoute } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
@@ -6,13 +6,13 @@ import { getConnectionParam, readJson } from "@/lib/server/requests/read-request
 import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Stores the choice of assets, so that a plain link can download even a long one. */
+/** Stores the selection of assets, so that a plain link can download any number of them. */
 export const POST = guardedRoute(
   { action: "chooseArchive", role: "viewer", needsConnection: true },
   async ({ annotateAudit, ...context }) => {
     const access = await openConnection(context, getConnectionParam(context.request));
     if (!access.ok) return access;
-    const choice = await readJson(context, archiveChoiceSchema);
+    const choice = await readJson(context, archiveSelectionSchema);
     if (!choice.ok) return choice;
     const result = await countChosenAssets(access.value, choice.value, context.request.signal);
     if (!result.ok) return result;

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = createQuerySchema(usageParams);
 
-/** Usage of all members for admins, and one's own usage for others. */
+/** Returns all members' usage to admins, and their own usage to other members. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(getSearchParams(request), schema);
   return query.ok ? ok(createJsonResponse(await readUsage(context, query.value))) : query;

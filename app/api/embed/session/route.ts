@@ -1,4 +1,4 @@
-import { embedLookSchema } from "@/lib/contract/embed/embedding";
+import { embedAppearanceSchema } from "@/lib/contract/embed/embedding";
 import { createFailure } from "@/lib/contract/failure";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { endEmbeddedSession, setEmbedAppearance } from "@/lib/server/embed/sessions";
@@ -11,7 +11,7 @@ const failNotEmbedded = () => failed(createFailure("NOT_FOUND", "This page is no
 export const PATCH = consoleBodyRoute(
   "embedLook",
   "runner",
-  embedLookSchema,
+  embedAppearanceSchema,
   async ({ viewer: { credential }, annotateAudit, composition }, appearance) => {
     annotateAudit({ by: undefined });
     if (credential.kind !== "embed") return failNotEmbedded();

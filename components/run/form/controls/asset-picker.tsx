@@ -25,7 +25,7 @@ type AssetPickerProps = {
 };
 
 /** Lists the connection's pictures page by page, newest first, with filters for name and tags. */
-export function AssetPicker({ isOpen, onClose, isMultiple: isMultiple = false, ...rest }: AssetPickerProps) {
+export function AssetPicker({ isOpen, onClose, isMultiple = false, ...rest }: AssetPickerProps) {
   const t = useTranslations("run.picker");
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t(isMultiple ? "titleMany" : "title")} className="w-[min(880px,calc(100vw-24px))]">
@@ -37,33 +37,33 @@ export function AssetPicker({ isOpen, onClose, isMultiple: isMultiple = false, .
 const PAGE_SIZE = 24;
 const DEBOUNCE_MS = 250;
 
-function PickerBody({ picture, isMultiple: isMultiple = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
+function PickerBody({ picture, isMultiple = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
   const t = useTranslations("run.picker");
   const [name, setName] = useState("");
   const [tags, setTags] = useState("");
-  const [showsMaskLayers, setShowsMaskLayers] = useState(false);
+  const [shouldShowMaskLayers, setShowMaskLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const debouncedTags = useDebounced(tags, DEBOUNCE_MS);
   const include_tags = parseTags(debouncedTags);
-  const exclude_tags = showsMaskLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
+  const exclude_tags = shouldShowMaskLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
   const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE_SIZE };
   const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
   const pictures = assets.filter(({ kind }) => kind === "image");
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE_SIZE < data.total : assets.length === PAGE_SIZE);
   const loadedTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
-  const getRange = useClickedRange(pictures.map((picture) => picture.id));
-  const toPickedAssets = (assetId: string): PickedAsset[] => {
-    const asset = pictures.find((picture) => picture.id === assetId);
+  const getRange = useClickedRange(pictures.map(({ id }) => id));
+  const findPickedAssets = (assetId: string): PickedAsset[] => {
+    const asset = pictures.find(({ id }) => id === assetId);
     return asset ? [{ value: toAssetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function toggleAsset(assetId: string, isRange: boolean) {
-    if (!isMultiple) return onPicked(toPickedAssets(assetId));
-    const next = new Map(selection);
+    if (!isMultiple) return onPicked(findPickedAssets(assetId));
+    const nextSelection = new Map(selection);
     const range = getRange(assetId, isRange);
-    if (range.length > 1 || !next.delete(assetId))
-      for (const id of range) for (const pickedAsset of toPickedAssets(id)) next.set(id, pickedAsset);
-    setSelection(next);
+    if (range.length > 1 || !nextSelection.delete(assetId))
+      for (const id of range) for (const pickedAsset of findPickedAssets(id)) nextSelection.set(id, pickedAsset);
+    setSelection(nextSelection);
   }
   function search(change: () => void) {
     change();
@@ -93,8 +93,8 @@ function PickerBody({ picture, isMultiple: isMultiple = false, onClose, onPicked
         </span>
         <CheckField
           label={t("layers")}
-          checked={showsMaskLayers}
-          onChange={({ target }) => search(() => setShowsMaskLayers(target.checked))}
+          checked={shouldShowMaskLayers}
+          onChange={({ target }) => search(() => setShowMaskLayers(target.checked))}
         />
       </div>
       {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}

@@ -45,8 +45,8 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
         const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
         if (sign === 0 || isComposing(event.nativeEvent) || step === undefined || typeof value !== "number") return;
         event.preventDefault();
-        const next = add(value, sign * step);
-        if ((min === undefined || next >= min) && (max === undefined || next <= max)) onChange(next);
+        const nextValue = addStep(value, sign * step);
+        if ((min === undefined || nextValue >= min) && (max === undefined || nextValue <= max)) onChange(nextValue);
       }}
       className={className}
     />
@@ -54,12 +54,12 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
 }
 
 /** Rounds to the decimals of the operands, so that 0.1 + 0.2 is 0.3. */
-function add(value: number, step: number): number {
-  const decimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
-  return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
+function addStep(value: number, step: number): number {
+  const countDecimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
+  return Number((value + step).toFixed(Math.max(countDecimals(value), countDecimals(step))));
 }
 
-/** Large whole numbers become a bigint, so that a twenty-digit seed is sent as typed. */
+/** Large integers become a bigint, so that a twenty-digit seed is sent as typed. */
 function parseDraft(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
@@ -94,26 +94,26 @@ export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: S
 }
 
 /** A colour picker for a colour that the graph stores as a number. */
-export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
+export function ColorControl({ name, ...props }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
-  const hex = toHexColor(control.value);
+  const hex = toHexColor(props.value);
   return (
     <span className="flex flex-wrap items-center gap-2">
       <input
         type="color"
         aria-label={t("colorPicker", { name })}
         value={hex ?? "#000000"}
-        onChange={({ target }) => control.onChange(fromHexColor(target.value))}
+        onChange={({ target }) => props.onChange(fromHexColor(target.value))}
         className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
       />
-      <NumberControl {...control} integer className="w-28" />
+      <NumberControl {...props} integer className="w-28" />
       <span className="font-mono text-sm text-ink-3">{hex}</span>
     </span>
   );
 }
 
 /** A colour picker for a colour that the graph stores as hexadecimal text. */
-export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
+export function HexColorControl({ name, value, onChange, ...rest }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const text = typeof value === "string" ? value : "";
   return (
@@ -125,7 +125,7 @@ export function HexColorControl({ name, value, onChange, ...control }: ControlPr
         onChange={({ target }) => onChange(target.value)}
         className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
       />
-      <Input {...control} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
+      <Input {...rest} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
     </span>
   );
 }
@@ -137,7 +137,7 @@ function toPickerValue(text: string): string | undefined {
   return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
 }
 
-// Nodes store a colour as one whole number, with red in the high byte.
+// Nodes store a colour as one integer, with red in the high byte.
 
 /** "#dba446" for 14394438; undefined if not a colour, so that the caller shows a number. */
 function toHexColor(value: unknown): string | undefined {
@@ -150,30 +150,30 @@ function fromHexColor(hex: string): number | undefined {
 }
 
 /**
- * An uncontrolled field: in a controlled one, React writes the value back three times per key press, which is slow for a megabyte of text.
+ * The field is uncontrolled. In a controlled one, React writes the value back three times per key press, which is slow for long texts.
  * Changes from outside are written into the field.
  *
- * The same element is used for one line and for many, since the catalogue that decides this may load while the user types. A line break in
- * a single-line input is sent, so it is shown.
+ * Single-line and multi-line inputs use the same element, since the catalogue may load and change this while the user types. A line break
+ * in a single-line input is sent, so it is shown.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
   const t = useTranslations("run.field");
   const field = useRef<HTMLTextAreaElement>(null);
   const text = toFieldText(value);
-  const [initialRows] = useState(() => countRows(text));
+  const [initialRowCount] = useState(() => countRows(text));
   const currentText = useRef<string>(undefined);
   useLayoutEffect(() => {
     if (currentText.current === text || !field.current) return;
     currentText.current = text;
     field.current.value = text;
   }, [text]);
-  const lines = isLong ? Math.max(3, initialRows) : countLines(text);
-  const isOneLine = lines === 1;
+  const rowCount = isLong ? Math.max(3, initialRowCount) : countLines(text);
+  const isOneLine = rowCount === 1;
   return (
     <Textarea
       {...rest}
       ref={field}
-      rows={lines}
+      rows={rowCount}
       autoComplete="off"
       // A masked value cannot be sent, so it is shown as a placeholder.
       {...(value === MASK && { placeholder: t("masked") })}
@@ -202,7 +202,7 @@ function countLines(text: string): number {
   return Math.min(MAX_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
 }
 
-/** Enough rows for the text, up to a limit. The user can enlarge the field. */
+/** Estimates how many rows the text needs. The user can enlarge the field. */
 function countRows(text: string): number {
   return Math.min(MAX_ROWS, Math.max(countLines(text), Math.ceil(text.slice(0, 2000).length / 70)));
 }
@@ -282,9 +282,9 @@ type SliderControlProps = ControlProps & { name: string; control: Extract<Contro
 export function SliderControl({
   name,
   control: { integer, min = 0, max = 1, step = integer ? 1 : undefined, preset },
-  ...field
+  ...props
 }: SliderControlProps) {
-  const { value, onChange } = field;
+  const { value, onChange } = props;
   return (
     <span className="flex items-center gap-3">
       <input
@@ -297,7 +297,7 @@ export function SliderControl({
         onChange={({ target }) => onChange(Number(target.value))}
         className="min-w-0 flex-1 accent-current"
       />
-      <NumberControl {...field} {...{ min, max, step }} integer={integer} className="w-24" />
+      <NumberControl {...props} {...{ min, max, step }} integer={integer} className="w-24" />
     </span>
   );
 }

@@ -38,7 +38,7 @@ function CameraBody({ onClose, onPhoto }: Omit<CameraDialogProps, "isOpen">) {
     target.height = source.videoHeight;
     target.getContext("2d")?.drawImage(source, 0, 0);
     target.toBlob(
-      (blob) => setPhoto(blob ? new File([blob], toPhotoName(new Date()), { type: MIME_TYPE }) : undefined),
+      (blob) => setPhoto(blob ? new File([blob], createPhotoName(new Date()), { type: MIME_TYPE }) : undefined),
       MIME_TYPE,
       QUALITY,
     );
@@ -101,8 +101,8 @@ function CameraBody({ onClose, onPhoto }: Omit<CameraDialogProps, "isOpen">) {
   );
 }
 
-/** Named by date and time to the second, so that several photos have different names. */
-function toPhotoName(date: Date): string {
+/** Contains the date and time to the second, so that several photos have different names. */
+function createPhotoName(date: Date): string {
   const pad = (number: number) => String(number).padStart(2, "0");
   const day = [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-");
   return `photo-${day}-${pad(date.getHours())}${pad(date.getMinutes())}${pad(date.getSeconds())}.jpg`;

@@ -135,12 +135,12 @@ export function UnlistedNote({ value, options, picture: { ownNames, listing } }:
   const t = useTranslations("run.media");
   // A file uploaded or picked here has an entry in `ownNames` and exists even if it is not listed.
   const isMissing = getOwn(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
-  const mayBeStale = isMissing && listing?.isStale === true;
+  const shouldReload = isMissing && listing?.isStale === true;
   const reloadList = useEffectEvent(() => listing?.reload());
   useEffect(() => {
-    if (mayBeStale) reloadList();
-  }, [mayBeStale]);
-  return isMissing && !mayBeStale ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
+    if (shouldReload) reloadList();
+  }, [shouldReload]);
+  return isMissing && !shouldReload ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
 /** Services list only files in the input folder, and none that are named by their content. */

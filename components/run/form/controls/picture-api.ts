@@ -46,11 +46,11 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
     listAssets,
     findStoredName: createNameLookup(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
     sendPicture: async (file, options) => {
-      const lookup = { tags: ["input"], connection, signal: options.signal };
-      const contentHash = canLookUp ? await findStoredContent(file, lookup) : undefined;
+      const lookupOptions = { tags: ["input"], connection, signal: options.signal };
+      const contentHash = canLookUp ? await findStoredContent(file, lookupOptions) : undefined;
       if (contentHash !== undefined) return ok({ name: toContentName(contentHash, file.name), type: "input", isKnown: true });
       const form = new FormData();
-      // Fields before bytes, so that a streaming reader can route them.
+      // Fields precede the file, so that a streaming parser can route it.
       form.set("type", "input");
       form.set("image", file, file.name);
       return upload<UploadResponse>(withQuery("/api/upload/image", { connection }), { form, ...options });
@@ -92,18 +92,18 @@ export type PictureContext = PictureApi & {
   getSource?: (value: string) => string;
 };
 
-// The value of an image input for an asset: the content hash if the service stores by content, since a later file may reuse the name,
-// otherwise the file's path.
+// The value of an image input for an asset: the content hash if the service stores files by content, otherwise the file's path. A path may
+// later belong to another file.
 
 const hashPattern = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;
 
 type NamedAsset = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function toAssetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
+export function toAssetValue({ name, hash, tags, file }: NamedAsset): string {
   if (file) return toImageValue({ ...file, name: file.filename });
-  const content = hashPattern.exec(storedHash ?? "")?.[1];
-  if (content !== undefined) return toContentName(content, name);
+  const contentHash = hashPattern.exec(hash ?? "")?.[1];
+  if (contentHash !== undefined) return toContentName(contentHash, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 
@@ -146,7 +146,7 @@ async function decodeInBrowser(file: File): Promise<void> {
   bitmap.close();
 }
 
-// The file name of a picture that a workflow names by its content hash, as in stored files and past jobs.
+// Finds the file name of a picture that a workflow references by its content hash, as stored files and past jobs do.
 // Guarantees: never throws; undefined if the name is unknown. Requests one byte, since the name is in the headers. If the headers contain
 // only the hash, the newest assets are searched once.
 
@@ -155,12 +155,12 @@ type ListAssets = () => Promise<Result<AssetsResponse, ApiFailure>>;
 function createNameLookup(connection: string | undefined, listNewest: ListAssets): (value: string) => Promise<string | undefined> {
   let newestAssets: ReturnType<ListAssets> | undefined;
   return async (value) => {
-    const content = getContentHash(value);
-    const nameInInput = content === undefined ? "missing" : await fetchFileName(value, connection);
-    if (nameInInput === "missing") return undefined;
-    if (nameInInput !== undefined && getContentHash(nameInInput) === undefined) return nameInInput;
-    const list = await (newestAssets ??= listNewest());
-    const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
+    const contentHash = getContentHash(value);
+    const headerName = contentHash === undefined ? "missing" : await fetchFileName(value, connection);
+    if (headerName === "missing") return undefined;
+    if (headerName !== undefined && getContentHash(headerName) === undefined) return headerName;
+    const result = await (newestAssets ??= listNewest());
+    const asset = result.ok ? result.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${contentHash}`)) : undefined;
     return asset?.name;
   };
 }
@@ -178,9 +178,9 @@ async function fetchFileName(value: string, connection: string | undefined): Pro
   }
 }
 
-/** RFC 6266: the exact name takes precedence over the plain one. */
+/** RFC 6266: `filename*` takes precedence over `filename`. */
 function parseDisposition(disposition: string): string | undefined {
-  const [, exact] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
-  const [, quoted, plain] = /;\s*filename=(?:"([^"]+)"|([^";\s]+))/i.exec(disposition) ?? [];
-  return (exact === undefined ? undefined : decodePercent(exact)) ?? quoted ?? plain;
+  const [, encodedName] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
+  const [, quotedName, plainName] = /;\s*filename=(?:"([^"]+)"|([^";\s]+))/i.exec(disposition) ?? [];
+  return (encodedName === undefined ? undefined : decodePercent(encodedName)) ?? quotedName ?? plainName;
 }

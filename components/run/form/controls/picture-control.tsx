@@ -25,7 +25,7 @@ type PictureControlProps = ControlProps & {
 
 /** Shows a node's picture. Dropping or choosing a file replaces it. If the upload fails, the old picture is kept. */
 export function PictureControl(props: PictureControlProps) {
-  const { nodeTitle, options, picture, acceptsPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
+  const { nodeTitle, options, picture, acceptsPaste = false, hasMask = true, onRunning, value, onChange, ...controlProps } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
@@ -39,7 +39,7 @@ export function PictureControl(props: PictureControlProps) {
     setPicking(false);
     input.pick(pickedPicture);
   }
-  const describedBy = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
+  const describedBy = [controlProps["aria-describedby"], noteId].filter(Boolean).join(" ");
   const filePicker = useFilePicker({ accept: "image/*", testId: "picture-file", onFiles: take });
   const camera = useFilePicker({ accept: "image/*", isCamera: true, onFiles: take });
 
@@ -57,7 +57,7 @@ export function PictureControl(props: PictureControlProps) {
           </span>
         ) : (
           <PictureName
-            {...control}
+            {...controlProps}
             aria-describedby={describedBy}
             sentName={name}
             ownName={ownName}
@@ -72,7 +72,11 @@ export function PictureControl(props: PictureControlProps) {
           {canSend ? (
             <Button
               size="small"
-              {...(picture.hidesFileNames && { id: control.id, "aria-describedby": describedBy, "aria-invalid": control["aria-invalid"] })}
+              {...(picture.hidesFileNames && {
+                id: controlProps.id,
+                "aria-describedby": describedBy,
+                "aria-invalid": controlProps["aria-invalid"],
+              })}
               onClick={filePicker.open}
             >
               {name === "" ? t("choose") : t("replace")}

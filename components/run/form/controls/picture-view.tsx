@@ -52,7 +52,7 @@ type PictureNameProps = Omit<ControlProps, "value"> & { sentName: string; ownNam
  * A service may rename an upload to a long hash. The field shows the uploader's own file name; while focused it shows the name that is sent,
  * which can be edited.
  */
-export function PictureName({ sentName, ownName, onChange, ...control }: PictureNameProps) {
+export function PictureName({ sentName, ownName, onChange, ...controlProps }: PictureNameProps) {
   const t = useTranslations("run.picture");
   const common = useTranslations("common");
   const [isFocused, setFocused] = useState(false);
@@ -60,7 +60,7 @@ export function PictureName({ sentName, ownName, onChange, ...control }: Picture
   return (
     <span className="flex w-full items-center gap-1">
       <Input
-        {...control}
+        {...controlProps}
         aria-label={t("name")}
         title={isRenamed ? sentName : undefined}
         value={isRenamed && !isFocused ? ownName : sentName}
@@ -88,19 +88,19 @@ export function PictureNote({ state, value, explainFailure, onStop, onRetry }: P
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <UploadProgress name={state.file.name} share={state.share} onStop={onStop} />;
   // If the upload failed before this control was shown, the value is the file's own name.
-  const nameState = value === "" || value === state.file.name ? "no" : "yes";
+  const hasPrevious = value === "" || value === state.file.name ? "no" : "yes";
   if (state.kind === "sent" && state.value === value)
     return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
   if (state.kind === "refused")
     return (
-      <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, previous: nameState })}</p>
+      <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, previous: hasPrevious })}</p>
     );
   if (state.kind !== "failed") return null;
   const reason = explainFailure?.(state.failure);
   if (reason !== undefined) return <p className="text-bad">{reason}</p>;
   return (
     <>
-      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, previous: nameState })}</p>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, previous: hasPrevious })}</p>
       <FailureMessage failure={state.failure} actions={<Button onClick={() => void onRetry(state.file)}>{t("again")}</Button>} />
     </>
   );

@@ -49,11 +49,11 @@ export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunn
     onNamed(pickedValue, pickedName);
     onChange(pickedValue);
   }
-  const { isOver, props: target } = useDropTarget(handleFiles);
+  const { isOver, props: dropProps } = useDropTarget(handleFiles);
   usePagePaste(acceptsPaste && canSend, handleFiles);
   // Clicking the picture focuses the control, so that it receives pasted pictures.
   const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => handlePaste(nativeEvent, handleFiles);
-  const frameProps = canSend ? { ...target, tabIndex: -1, onPaste } : {};
+  const frameProps = canSend ? { ...dropProps, tabIndex: -1, onPaste } : {};
   return { name, ownName, ignoredCount, state, start, stop, take: handleFiles, pick, isOver, frame: frameProps, canPick };
 }
 
@@ -100,17 +100,17 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
     const controller = new AbortController();
     uploadController.current = controller;
     onRunning(true);
-    const check = isMedia ? "picture" : await checkPicture(file, decode);
+    const checkResult = isMedia ? "picture" : await checkPicture(file, decode);
     if (uploadController.current !== controller) return;
-    if (check !== "picture") {
+    if (checkResult !== "picture") {
       onRunning(false);
-      return setState({ kind: "refused", file, reason: check });
+      return setState({ kind: "refused", file, reason: checkResult });
     }
-    const preview = URL.createObjectURL(file);
-    url.current = preview;
-    setState({ kind: "sending", file, url: preview, share: 0 });
+    const previewUrl = URL.createObjectURL(file);
+    url.current = previewUrl;
+    setState({ kind: "sending", file, url: previewUrl, share: 0 });
     const onProgress = (share: number) =>
-      setState((current) => (current.kind === "sending" && current.url === preview ? { ...current, share } : current));
+      setState((current) => (current.kind === "sending" && current.url === previewUrl ? { ...current, share } : current));
     const result = await send(file, { onProgress, signal: controller.signal });
     if (uploadController.current !== controller) return;
     onRunning(false);
@@ -119,7 +119,7 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
       return setState({ kind: "failed", file, failure: result.failure });
     }
     const value = toImageValue(result.value);
-    setState({ kind: "sent", file, url: preview, value, isKnown: result.value.isKnown === true });
+    setState({ kind: "sent", file, url: previewUrl, value, isKnown: result.value.isKnown === true });
     onSent(value, file);
   }
 
@@ -136,14 +136,14 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 function useStoredName(value: string, { findStoredName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && getContentHash(value) !== undefined;
   const lookUp = useEffectEvent(async (signal: AbortSignal) => {
-    const contentName = await findStoredName(value);
-    if (contentName !== undefined && !signal.aborted) onNamed(value, contentName);
+    const storedName = await findStoredName(value);
+    if (storedName !== undefined && !signal.aborted) onNamed(value, storedName);
   });
   useEffect(() => {
     if (!isNameless) return;
-    const lookup = new AbortController();
-    void lookUp(lookup.signal);
-    return () => lookup.abort();
+    const controller = new AbortController();
+    void lookUp(controller.signal);
+    return () => controller.abort();
   }, [value, isNameless]);
 }
 
@@ -158,11 +158,11 @@ function handlePaste(event: ClipboardEvent, onFiles: (files: File[]) => void): v
 
 /** Accepts a picture pasted anywhere on the page, except into a field outside this control. */
 function usePagePaste(isEnabled: boolean, onFiles: (files: File[]) => void): void {
-  const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : handlePaste(event, onFiles)));
+  const handlePagePaste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : handlePaste(event, onFiles)));
   useEffect(() => {
     if (!isEnabled) return;
     // Runs before the window's own listener, which would add the file to the assets.
-    document.addEventListener("paste", paste);
-    return () => document.removeEventListener("paste", paste);
+    document.addEventListener("paste", handlePagePaste);
+    return () => document.removeEventListener("paste", handlePagePaste);
   }, [isEnabled]);
 }

@@ -31,7 +31,7 @@ export async function admitPerson(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (email === undefined) return refuseSignIn("unverified", "the address is missing or not verified");
-  const admissionResult = await admitVerified(composition, provider, { ...person, email }, purpose);
+  const admissionResult = await admitVerifiedPerson(composition, provider, { ...person, email }, purpose);
   return admissionResult.ok
     ? admissionResult
     : failed({ ...admissionResult.failure, person: formatMemberIdentity({ name: toMemberName({ ...person, email }), email }) });
@@ -39,7 +39,7 @@ export async function admitPerson(
 
 type VerifiedPerson = Person & { email: string };
 
-async function admitVerified(
+async function admitVerifiedPerson(
   composition: Composition,
   provider: OidcProvider,
   person: VerifiedPerson,
@@ -80,8 +80,7 @@ async function findMember(
     }
     return ok({ member, kind: "known" });
   }
-  if (await getReadOnlyState(composition))
-    return refuseSignIn("read-only", "the console is read-only: no one can join or connect a provider");
+  if (await getReadOnlyState(composition)) return refuseSignIn("read-only", "the console is read-only: no one can join or link a provider");
   if (purpose.kind === "link") return linkIdentity(composition, identity, await store.members.get(purpose.memberId));
   // Someone whose groups may not sign in doesn't become a member.
   if (person.role === "none") return noGroupRefusal;
@@ -161,7 +160,7 @@ async function applyRole(
   try {
     await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...memberFields, ...auditTarget });
   } catch (err) {
-    log.error({ memberId: member.id, role, err }, "audit entry of a role change failed");
+    log.error({ memberId: member.id, role, err }, "role change audit write failed");
   }
   return updatedMember;
 }

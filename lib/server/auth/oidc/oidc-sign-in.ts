@@ -20,7 +20,7 @@ export type OidcSignIn = {
   getRefusal(): SignInRefusal;
 };
 
-const CLOCK_SKEW_MS = 60_000;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 export function createOidcSignIn(
   composition: Composition,
@@ -48,7 +48,7 @@ export function createOidcSignIn(
       const person = readPerson(claims, provider);
       if (!person || !signInState) return false;
       const { now } = composition;
-      const { purpose, at } = signInState;
+      const { purpose } = signInState;
       // If max_age was requested, the provider must report the time of the sign-in (OpenID Connect Core, 3.1.2.1).
       if (purpose.kind === "confirm" && person.signedInAt === undefined && !provider.isUndated) {
         const setting = `${getOidcSettingName(provider.id, "UNDATED")}=1`;
@@ -58,7 +58,7 @@ export function createOidcSignIn(
         };
         return false;
       }
-      if (purpose.kind === "confirm" && person.signedInAt !== undefined && person.signedInAt < at - CLOCK_SKEW_MS) {
+      if (purpose.kind === "confirm" && person.signedInAt !== undefined && person.signedInAt < signInState.at - MAX_CLOCK_SKEW_MS) {
         signInRefusal = { publicReason: "stale", cause: "the provider reused its own session" };
         return false;
       }
@@ -88,8 +88,8 @@ function toPublicReason(error: unknown): OidcRefusal {
 export function toErrorCause(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const code = "code" in error ? `${String(error.code)} ` : "";
-  const oauth = "error" in error ? `${String(error.error)} ` : "";
-  return `${code}${oauth}${error.message}`.slice(0, 300);
+  const oauthError = "error" in error ? `${String(error.error)} ` : "";
+  return `${code}${oauthError}${error.message}`.slice(0, 300);
 }
 
 type AdmittedSignIn = NonNullable<ReturnType<OidcSignIn["getAdmittedMember"]>>;
@@ -97,7 +97,7 @@ type AdmittedSignIn = NonNullable<ReturnType<OidcSignIn["getAdmittedMember"]>>;
 const SALT = "lightdesk.id-token";
 /** The hint becomes part of a URL. A longer one is omitted, and the provider then prompts the user. */
 const MAX_HINT_LENGTH = 4_000;
-const HINT_SECONDS = 366 * 24 * 60 * 60;
+const HINT_LIFETIME_SECONDS = 366 * 24 * 60 * 60;
 
 type Account = { provider: string; id_token?: string };
 
@@ -109,16 +109,16 @@ export async function startProviderSession(
   headers: Pick<Headers, "get">,
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admittedMember;
-  const currentId = purpose === "confirm" || purpose === "link" ? await readSessionId(composition, headers) : undefined;
+  const currentSessionId = purpose === "confirm" || purpose === "link" ? await readSessionId(composition, headers) : undefined;
   // A role change has already ended the session.
-  if (currentId !== undefined && (await findSession(composition, currentId))?.member.id === member.id) {
-    if (purpose === "confirm") await confirmSession(composition, currentId);
-    return currentId;
+  if (currentSessionId !== undefined && (await findSession(composition, currentSessionId))?.member.id === member.id) {
+    if (purpose === "confirm") await confirmSession(composition, currentSessionId);
+    return currentSessionId;
   }
   const newSession = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
-  const { id: sid } = await startSession(composition, newSession, headers);
-  await storeIdToken(composition, sid, provider, id_token);
-  return sid;
+  const { id } = await startSession(composition, newSession, headers);
+  await storeIdToken(composition, id, provider, id_token);
+  return id;
 }
 
 async function storeIdToken(
@@ -127,9 +127,9 @@ async function storeIdToken(
   provider: string,
   idToken: string | undefined,
 ): Promise<void> {
-  const isHintStored = idToken !== undefined && idToken.length <= MAX_HINT_LENGTH;
-  const sealedHint = isHintStored
-    ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: HINT_SECONDS })
+  const canStoreHint = idToken !== undefined && idToken.length <= MAX_HINT_LENGTH;
+  const sealedHint = canStoreHint
+    ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: HINT_LIFETIME_SECONDS })
     : undefined;
   try {
     await store.identities.saveSession({ sessionId, provider, sealedHint });

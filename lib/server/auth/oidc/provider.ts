@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { getOwn, isObject } from "@/lib/contract/json/json";
 import { type Role, roles } from "@/lib/contract/members/roles";
-import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
+import { ANY_GROUP, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 
 export type DiscoveryDocument = {
@@ -22,23 +22,23 @@ export type DiscoveryDocument = {
 };
 
 const PROVIDER_TIMEOUT_MS = 5_000;
-/** For the later steps of a sign-in. */
+/** Cache lifetime for the later steps of a sign-in. */
 export const DISCOVERY_CACHE_MS = 10 * 60_000;
-/** For the start of a sign-in: if the provider is down, the console reports it instead of the browser's error page. */
+/** The start of a sign-in doesn't use the cache, so that the console reports an outage instead of the browser's error page. */
 export const NO_DISCOVERY_CACHE = 0;
 const MAX_DISCOVERY_BYTES = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const discoveries = new Map<string, { fetchedAt: number; document: Promise<DiscoveryDocument> }>();
+const discoveryCache = new Map<string, { fetchedAt: number; documentPromise: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
 export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
-  const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.fetchedAt < maxAgeMs) return cached.document;
-  const discovery = fetchDiscovery(provider);
-  discoveries.set(provider.id, { fetchedAt: performance.now(), document: discovery });
-  discovery.catch(() => discoveries.delete(provider.id));
-  return discovery;
+  const cachedDiscovery = discoveryCache.get(provider.id);
+  if (cachedDiscovery && performance.now() - cachedDiscovery.fetchedAt < maxAgeMs) return cachedDiscovery.documentPromise;
+  const documentPromise = fetchDiscovery(provider);
+  discoveryCache.set(provider.id, { fetchedAt: performance.now(), documentPromise });
+  documentPromise.catch(() => discoveryCache.delete(provider.id));
+  return documentPromise;
 }
 
 async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
@@ -96,7 +96,7 @@ export type Person = {
   name: string | undefined;
   /** When the user last proved their identity to the provider, in milliseconds. */
   signedInAt: number | undefined;
-  /** From the user's groups, if the settings map groups to roles. "none" if they are in none of the mapped groups. */
+  /** From the user's groups, if the settings map groups to roles. "none" if the user is in none of the mapped groups. */
   role: Role | "none" | undefined;
   groups: string[] | undefined;
 };
@@ -142,8 +142,8 @@ function readEmail(claim: unknown): string | undefined {
 
 function findGroupRole(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
-  const mappedGroups = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
-  const acceptedGroups = mappedGroups.length > 0 || !byGroup.has(EVERYBODY) ? mappedGroups : [EVERYBODY];
+  const mappedGroups = [...new Set(names)].filter((name) => name !== ANY_GROUP && byGroup.has(name));
+  const acceptedGroups = mappedGroups.length > 0 || !byGroup.has(ANY_GROUP) ? mappedGroups : [ANY_GROUP];
   const role = [...roles].reverse().find((role) => acceptedGroups.some((name) => byGroup.get(name) === role));
   return role === undefined
     ? { role: "none", groups: undefined }
@@ -191,7 +191,7 @@ export function toNextAuth(
         reportErrors(async () => {
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
           // The library checks `exp` and `nbf` against this clock, but not `iat`.
-          if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
+          if (Number(claims.iat) * 1000 > Date.now() + MAX_CLOCK_SKEW_MS) throw new Error("its ID token was issued in the future");
           if (discovery.userinfoUrl === undefined || tokens.access_token === undefined || !hasMissingClaims(claims, provider))
             return claims;
           const userinfo = await client.userinfo(tokens.access_token);
@@ -210,7 +210,7 @@ export function toNextAuth(
   };
 }
 
-const MAX_SKEW_MS = 60_000;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Some providers report the time of the sign-in only if the claim is requested by name. */
 const reauthParams = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };

@@ -12,7 +12,7 @@ import { cleanWebp } from "./webp";
 /** Increase it whenever more is removed, so that files cleaned by an older version are cleaned again. */
 export const CLEANING_VERSION = 6;
 
-type Clean = (file: MediaReader, out: Pieces) => Promise<void>;
+type Cleaner = (file: MediaReader, out: Pieces) => Promise<void>;
 
 /** Files that can be cleaned, judged only by name and type. The bytes are read when the file is first opened. */
 const cleanableNames = /\.(png|apng|jpe?g|webp|gif|mp4|m4v|m4a|mov|webm|mkv|mp3|flac|txt|md|csv|srt|vtt)$/i;
@@ -39,7 +39,7 @@ export async function cleanFile(file: MediaReader): Promise<Piece[] | undefined>
 /** Brands of AVIF and HEIF files, which have MP4 boxes but metadata among the pixels. */
 const heifBrands = /^(avi[fs]|hei[cmsx]|hev[cmx]|mif1|msf1|mif2)/;
 
-function findCleaner(head: Buffer): Clean | undefined {
+function findCleaner(head: Buffer): Cleaner | undefined {
   const text = head.toString("latin1", 0, 16);
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return cleanPng;
   if (text.startsWith("\xff\xd8\xff")) return cleanJpeg;
@@ -49,7 +49,7 @@ function findCleaner(head: Buffer): Clean | undefined {
   if (text.startsWith("\x1a\x45\xdf\xa3")) return cleanMatroska;
   if (text.startsWith("fLaC")) return cleanFlac;
   if (text.startsWith("ID3")) return cleanMp3;
-  if (head[0] === 0xff) return isFrame(head) ? cleanMp3 : undefined;
+  if (head[0] === 0xff) return isAudioFrame(head) ? cleanMp3 : undefined;
   return isText(head) ? keepAll : undefined;
 }
 
@@ -70,7 +70,7 @@ const TRAILER = 0x3b;
 const loopExtensions = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 
 async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
-  let offset = 13 + colorTableBytes((await readExactly(file, 10, 1))[0]);
+  let offset = 13 + getColorTableBytes((await readExactly(file, 10, 1))[0]);
   out.keep(0, offset);
   let control: { from: number; to: number } | undefined;
   let hasLoop = false;
@@ -80,7 +80,7 @@ async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
     if (kind === IMAGE) {
       if (control) out.keep(control.from, control.to);
       control = undefined;
-      const end = await findBlocksEnd(file, offset + 11 + colorTableBytes((await readExactly(file, offset + 9, 1))[0]));
+      const end = await findBlocksEnd(file, offset + 11 + getColorTableBytes((await readExactly(file, offset + 9, 1))[0]));
       out.keep(offset, end);
       offset = end;
       continue;
@@ -103,7 +103,7 @@ async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
   }
 }
 
-function colorTableBytes(flags = 0): number {
+function getColorTableBytes(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
@@ -125,12 +125,12 @@ async function findBlocksEnd(file: MediaReader, from: number): Promise<number> {
 
 async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
   const start = await findId3End(file);
-  if (!isFrame(await readExactly(file, start, 4))) throw new NotCleanableError("no audio frame after the tag");
+  if (!isAudioFrame(await readExactly(file, start, 4))) throw new NotCleanableError("no audio frame after the tag");
   out.keep(start, await findTagStart(file));
 }
 
-/** The header of an MPEG audio frame of layer III, without forbidden field values. */
-function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): boolean {
+/** True for the header of an MPEG layer III frame without forbidden field values. */
+function isAudioFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): boolean {
   const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
   const bitrate = third >> 4;
   return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
@@ -146,10 +146,10 @@ async function findId3End(file: MediaReader): Promise<number> {
 }
 
 const TAIL_BYTES = 4096;
-/** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 after the audio. */
+/** Lyrics3, a second APE or ID3v1 tag, extended ID3v1, and ID3v2 after the audio. */
 const unsupportedTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
 
-/** Finds the start of the tags at the end: ID3v1, and APE before it. */
+/** Returns where the tags at the end of the file start: ID3v1, and APE before it. */
 async function findTagStart(file: MediaReader): Promise<number> {
   let end = file.size;
   if (end >= 128 && (await readExactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;

@@ -16,8 +16,8 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
   };
   const definedTables = new Set<string>();
   out.keep(0, 2);
-  for await (const { marker, at, end } of readSegments(file)) {
-    const content = await readExactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
+  for await (const { marker, start, end } of readSegments(file)) {
+    const content = await readExactly(file, Math.min(start + 4, end), Math.max(0, end - start - 4));
     const name = content.toString("latin1", 0, NAME_BYTES);
     if (marker === 0xe0 && name.startsWith("JFIF\0")) addOnce("JFIF", () => writeSegment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
     else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
@@ -27,70 +27,70 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
       if (orientation !== 1)
         addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
     } else if (marker < 0xe0 || marker === 0xda) {
-      if (end > at + 2 && !hasExactLength(marker, content)) throw new NotCleanableError("segment with an invalid length");
-      for (const name of listDefinitions(marker, content)) {
-        if (definedTables.has(name)) throw new NotCleanableError("a table is defined twice before a scan");
-        definedTables.add(name);
+      if (end > start + 2 && !hasExactLength(marker, content)) throw new NotCleanableError("segment with an invalid length");
+      for (const definition of listDefinitions(marker, content)) {
+        if (definedTables.has(definition)) throw new NotCleanableError("a table is defined twice before a scan");
+        definedTables.add(definition);
       }
       // A later scan may define new tables.
-      if (marker === 0xda) for (const name of definedTables) if (name !== "frame") definedTables.delete(name);
-      out.keep(at, end);
+      if (marker === 0xda) for (const definition of definedTables) if (definition !== "frame") definedTables.delete(definition);
+      out.keep(start, end);
       if (marker === 0xda) out.keep(end, await findScanEnd(file, end));
     }
   }
 }
 
-type Segment = { marker: number; at: number; end: number };
+type Segment = { marker: number; start: number; end: number };
 
 /** Yields the segments up to the end of the image. The bytes between a scan and the next marker belong to the scan. */
 async function* readSegments(file: MediaReader): AsyncGenerator<Segment> {
-  for (let at = 2; ;) {
-    const [prefix = 0, marker = 0] = await readExactly(file, at, 2);
+  for (let start = 2; ;) {
+    const [prefix = 0, marker = 0] = await readExactly(file, start, 2);
     if (prefix !== 0xff) throw new NotCleanableError("a marker is missing");
     if (marker === 0xff) {
-      at += 1;
+      start += 1;
       continue;
     }
-    if (marker === 0xd9) return yield { marker, at, end: at + 2 };
+    if (marker === 0xd9) return yield { marker, start, end: start + 2 };
     if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanableError("unsupported standalone marker");
-    const end = at + 2 + (await readExactly(file, at + 2, 2)).readUInt16BE();
-    if (end < at + 4 || end > file.size) throw new NotCleanableError("a segment is longer than the file");
-    yield { marker, at, end };
-    at = marker === 0xda ? await findScanEnd(file, end) : end;
+    const end = start + 2 + (await readExactly(file, start + 2, 2)).readUInt16BE();
+    if (end < start + 4 || end > file.size) throw new NotCleanableError("a segment is longer than the file");
+    yield { marker, start, end };
+    start = marker === 0xda ? await findScanEnd(file, end) : end;
   }
 }
 
 /** For frames, tables, restart intervals and scans, whose first bytes determine their length. */
 function hasExactLength(marker: number, content: Buffer): boolean {
-  const byteAt = (index: number) => content[index] ?? 0;
-  if (marker === 0xda) return content.length === 4 + 2 * byteAt(0);
+  const getByte = (index: number) => content[index] ?? 0;
+  if (marker === 0xda) return content.length === 4 + 2 * getByte(0);
   if (marker === 0xdd) return content.length === 2;
   if (marker === 0xdb || marker === 0xc4) {
     return walkTables(marker, content, () => undefined) === content.length;
   }
   // Baseline, extended and progressive. Common decoders support no others.
-  return marker <= 0xc2 && content.length === 6 + 3 * byteAt(5);
+  return marker <= 0xc2 && content.length === 6 + 3 * getByte(5);
 }
 
 /** Calls `onTable` with the id of each table, and returns the end of the last one. */
 function walkTables(marker: number, content: Buffer, onTable: (id: number) => void): number {
-  let from = 0;
-  while (from < content.length) {
-    onTable(content[from] ?? 0);
-    if (marker === 0xdb) from += (content[from] ?? 0) >> 4 ? 129 : 65;
-    else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
+  let offset = 0;
+  while (offset < content.length) {
+    onTable(content[offset] ?? 0);
+    if (marker === 0xdb) offset += (content[offset] ?? 0) >> 4 ? 129 : 65;
+    else offset += 17 + content.subarray(offset + 1, offset + 17).reduce((sum, count) => sum + count, 0);
   }
-  return from;
+  return offset;
 }
 
-/** The definitions of a segment for the next scan. A redefinition would leave unused bytes in the first one. */
+/** Lists what a segment defines for the next scan. A redefinition would leave unused bytes in the first one. */
 function listDefinitions(marker: number, content: Buffer): string[] {
-  const names: string[] = [];
-  if (marker === 0xdb) walkTables(marker, content, (id) => names.push(`quantization ${id & 15}`));
-  else if (marker === 0xc4) walkTables(marker, content, (id) => names.push(`codes ${id}`));
-  else if (marker === 0xdd) names.push("restarts");
-  else if (marker <= 0xc2) names.push("frame");
-  return names;
+  const definitions: string[] = [];
+  if (marker === 0xdb) walkTables(marker, content, (id) => definitions.push(`quantization ${id & 15}`));
+  else if (marker === 0xc4) walkTables(marker, content, (id) => definitions.push(`codes ${id}`));
+  else if (marker === 0xdd) definitions.push("restarts");
+  else if (marker <= 0xc2) definitions.push("frame");
+  return definitions;
 }
 
 function writeSegment(marker: number, content: Buffer | string): Buffer {

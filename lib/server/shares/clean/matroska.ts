@@ -40,7 +40,7 @@ const emptiedElements = new Set([0x4d80, 0x5741]);
 /** Long enough for a number or a short word. */
 const MAX_ELEMENT_BYTES = 8;
 const maxBytesByElement: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
-const codecs =
+const allowedCodecs =
   /^(V_(VP8|VP9|AV1|MPEG1|MPEG2|MPEG4\/ISO\/(SP|ASP|AP|AVC)|MPEGH\/ISO\/HEVC|MJPEG|PRORES|FFV1|THEORA)|A_(VORBIS|OPUS|FLAC|AAC|ALAC|AC3|EAC3|DTS|MPEG\/L[123]|PCM\/(INT\/(LIT|BIG)|FLOAT\/IEEE)))\0*$/;
 
 type ParentElement = { parent: number; from: number; to: number };
@@ -74,7 +74,7 @@ async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }
       out.addZeros(end - start);
     } else if (end - start > (maxBytesByElement[id] ?? MAX_ELEMENT_BYTES))
       throw new NotCleanableError("an element is longer than its format allows");
-    else if (id === CODEC && !codecs.test((await readExactly(file, start, end - start)).toString("latin1")))
+    else if (id === CODEC && !allowedCodecs.test((await readExactly(file, start, end - start)).toString("latin1")))
       throw new NotCleanableError("an unknown codec");
     else if (id === CODEC_PRIVATE) {
       out.keep(offset, start);
@@ -107,25 +107,25 @@ async function walkCodecPrivate(file: MediaReader, out: Pieces, { from, to }: { 
   }
   // Three packets, of which the second contains the tags. They are preceded by the lengths of the first two.
   const lengths: number[] = [0];
-  let at = 1;
-  for (; head[0] === 2 && at < head.length && lengths.length < 3; at++) {
-    lengths.push((lengths.pop() ?? 0) + (head[at] ?? 0));
-    if (head[at] !== 255) lengths.push(0);
+  let headerBytes = 1;
+  for (; head[0] === 2 && headerBytes < head.length && lengths.length < 3; headerBytes++) {
+    lengths.push((lengths.pop() ?? 0) + (head[headerBytes] ?? 0));
+    if (head[headerBytes] !== 255) lengths.push(0);
   }
-  const [first = 0, second = 0] = lengths;
-  if (head.toString("latin1", at + 1, at + 7) !== "vorbis") return out.keep(from, to);
-  const tags = from + at + first;
-  const paddingBytes = second - 7 - 4 - 4 - 1;
-  if (paddingBytes < 0 || tags + second > to || (await readExactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
+  const [firstLength = 0, secondLength = 0] = lengths;
+  if (head.toString("latin1", headerBytes + 1, headerBytes + 7) !== "vorbis") return out.keep(from, to);
+  const tagsStart = from + headerBytes + firstLength;
+  const paddingBytes = secondLength - 7 - 4 - 4 - 1;
+  if (paddingBytes < 0 || tagsStart + secondLength > to || (await readExactly(file, tagsStart, 7)).toString("latin1") !== "\x03vorbis")
     throw new NotCleanableError("Vorbis comment header not found");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(paddingBytes);
   // An empty program name and no tags.
-  out.keep(from, tags + 7);
+  out.keep(from, tagsStart + 7);
   out.add(length);
   out.addZeros(paddingBytes + 4);
   out.add(Buffer.from([1]));
-  out.keep(tags + second, to);
+  out.keep(tagsStart + secondLength, to);
 }
 
 async function isAudioOrVideo(file: MediaReader, from: number, to: number): Promise<boolean> {

@@ -15,7 +15,7 @@ const allowedBoxes: Readonly<Record<string, ReadonlySet<string>>> = {
   mdia: new Set(["mdhd", "hdlr", "minf"]),
   minf: new Set(["vmhd", "smhd", "hdlr", "dinf", "stbl"]),
   dinf: new Set(["dref"]),
-  // Where each sample is, how long it lasts and how it is decoded.
+  // Sample descriptions, positions and durations.
   stbl: new Set(["stsd", "stts", "ctts", "cslg", "stsc", "stsz", "stz2", "stco", "co64", "stss", "sbgp", "sgpd"]),
   moof: new Set(["mfhd", "traf"]),
   traf: new Set(["tfhd", "tfdt", "trun", "sbgp", "sgpd"]),
@@ -48,46 +48,46 @@ const allowedHandlers = new Set(["vide", "soun"]);
 type GetLength = (fields: {
   version: number;
   flags: number;
-  u16: (at: number) => number;
-  u32: (at: number) => number;
+  u16: (offset: number) => number;
+  u32: (offset: number) => number;
 }) => number | undefined;
-const byEntries =
+const lengthByEntryCount =
   (entryBytes: number): GetLength =>
   ({ u32 }) =>
     8 + u32(4) * entryBytes;
-const byVersion =
-  (short: number, long: number): GetLength =>
+const lengthByVersion =
+  (shortLength: number, longLength: number): GetLength =>
   ({ version }) =>
-    version === 1 ? long : short;
-const fixedLength = (length: number): GetLength => byVersion(length, length);
+    version === 1 ? longLength : shortLength;
+const fixedLength = (length: number): GetLength => lengthByVersion(length, length);
 const countBits = (flags: number, ...bits: number[]) => bits.filter((bit) => (flags & bit) !== 0).length;
 /** "roll" and "prol": how many samples a decoder needs for recovery. */
 const isRoll = (type: number) => type === 0x726f6c6c || type === 0x70726f6c;
 
 const boxLengths: Readonly<Record<string, GetLength>> = {
-  mvhd: byVersion(100, 112),
-  tkhd: byVersion(84, 96),
-  mdhd: byVersion(24, 36),
-  mehd: byVersion(8, 12),
+  mvhd: lengthByVersion(100, 112),
+  tkhd: lengthByVersion(84, 96),
+  mdhd: lengthByVersion(24, 36),
+  mehd: lengthByVersion(8, 12),
   trex: fixedLength(24),
   elst: ({ version, u32 }) => 8 + u32(4) * (version === 1 ? 20 : 12),
   vmhd: fixedLength(12),
   smhd: fixedLength(8),
   sidx: ({ version, u16 }) => (version === 1 ? 32 + u16(30) * 12 : 24 + u16(22) * 12),
-  stts: byEntries(8),
-  ctts: byEntries(8),
-  cslg: byVersion(24, 44),
-  stsc: byEntries(12),
+  stts: lengthByEntryCount(8),
+  ctts: lengthByEntryCount(8),
+  cslg: lengthByVersion(24, 44),
+  stsc: lengthByEntryCount(12),
   stsz: ({ u32 }) => 12 + (u32(4) === 0 ? u32(8) * 4 : 0),
   stz2: ({ u32 }) => 12 + Math.ceil((u32(8) * (u32(4) & 0xff)) / 8),
-  stco: byEntries(4),
-  co64: byEntries(8),
-  stss: byEntries(4),
+  stco: lengthByEntryCount(4),
+  co64: lengthByEntryCount(8),
+  stss: lengthByEntryCount(4),
   sbgp: ({ version, u32 }) => (version === 0 && isRoll(u32(4)) ? 12 + u32(8) * 8 : undefined),
   sgpd: ({ version, u32 }) => (version === 1 && isRoll(u32(4)) && u32(8) === 2 ? 16 + u32(12) * 2 : undefined),
   mfhd: fixedLength(8),
   tfhd: ({ flags }) => 8 + 8 * countBits(flags, 0x1) + 4 * countBits(flags, 0x2, 0x8, 0x10, 0x20),
-  tfdt: byVersion(8, 12),
+  tfdt: lengthByVersion(8, 12),
   trun: ({ flags, u32 }) => 8 + 4 * countBits(flags, 0x1, 0x4) + 4 * u32(4) * countBits(flags, 0x100, 0x200, 0x400, 0x800),
   pasp: fixedLength(8),
   clap: fixedLength(32),
@@ -104,16 +104,16 @@ const boxLengths: Readonly<Record<string, GetLength>> = {
 /** Boxes that playback doesn't need. */
 const optionalBoxes = new Set(["sbgp", "sgpd", "colr"]);
 
-type ParentBox = { parent: string; from: number; to: number; track?: string };
+type ParentBox = { parent: string; from: number; to: number; handler?: string };
 
 export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
   await walkBoxes(file, out, { parent: "", from: 0, to: file.size });
 }
 
-async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
+async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, handler: parentHandler = "" }: ParentBox): Promise<void> {
   const allowedChildBoxes = getOwn(allowedBoxes, parent);
   let isAllowed = parent !== "mdia";
-  let handler = track;
+  let handler = parentHandler;
   for (let offset = from; offset < to;) {
     const head = await readExactly(file, offset, 8);
     const type = head.toString("latin1", 4);
@@ -123,20 +123,20 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
       shortSize === 1 ? Number((await readExactly(file, offset + 8, 8)).readBigUInt64BE()) : shortSize === 0 ? to - offset : shortSize;
     const end = offset + size;
     if (end < headEnd || end > to) throw new NotCleanableError("a box exceeds its parent");
-    const isExact = await hasLength(file, type, { from: headEnd, to: end });
-    if (!allowedChildBoxes?.has(type) || (!isExact && optionalBoxes.has(type))) {
+    const hasValidLength = await hasRequiredLength(file, type, { from: headEnd, to: end });
+    if (!allowedChildBoxes?.has(type) || (!hasValidLength && optionalBoxes.has(type))) {
       out.keep(offset, offset + 4);
       out.add(Buffer.from("free", "latin1"));
       out.keep(offset + 8, headEnd);
       out.addZeros(end - headEnd);
-    } else if (!isExact) {
+    } else if (!hasValidLength) {
       throw new NotCleanableError("a box has an invalid length");
     } else if (getOwn(allowedBoxes, type)) {
       out.keep(offset, headEnd);
-      await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
+      await walkBoxes(file, out, { parent: type, from: headEnd, to: end, handler });
     } else if (type === "stsd") {
       out.keep(offset, headEnd);
-      await copySampleEntries(file, out, { from: headEnd, to: end, track: handler });
+      await copySampleEntries(file, out, { from: headEnd, to: end, handler });
     } else if (timedBoxes.has(type)) {
       const timeBytes = (await readExactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
       out.keep(offset, headEnd + 4);
@@ -166,7 +166,7 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
 
 const FIELD_BYTES = 32;
 
-async function hasLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
+async function hasRequiredLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
   const getLength = getOwn(boxLengths, type);
   if (!getLength) return true;
   // Fields beyond the end of a short box are read as zero. Its length is wrong anyway.
@@ -176,8 +176,8 @@ async function hasLength(file: MediaReader, type: string, { from, to }: { from: 
     getLength({
       version,
       flags: fields.readUIntBE(1, 3),
-      u16: (at) => fields.readUInt16BE(at),
-      u32: (at) => fields.readUInt32BE(at),
+      u16: (offset) => fields.readUInt16BE(offset),
+      u32: (offset) => fields.readUInt32BE(offset),
     }) ===
     to - from
   );
@@ -188,28 +188,28 @@ const MAX_ENTRIES = 16;
 const VIDEO_FIELD_BYTES = 78;
 const audioFieldBytes = [28, 44, 64];
 
-async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, track }: Omit<ParentBox, "parent">): Promise<void> {
+async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, handler }: Omit<ParentBox, "parent">): Promise<void> {
   const count = (await readExactly(file, from, 8)).readUInt32BE(4);
   if (count > MAX_ENTRIES) throw new NotCleanableError("too many sample descriptions");
   out.keep(from, from + 8);
   let offset = from + 8;
   for (let index = 0; index < count; index++) {
     const end = offset + (await readExactly(file, offset, 4)).readUInt32BE();
-    const fields = offset + 8;
-    const isVideo = track === "vide";
-    const fieldBytes = isVideo ? VIDEO_FIELD_BYTES : audioFieldBytes[(await readExactly(file, fields + 8, 2)).readUInt16BE()];
-    if (fieldBytes === undefined || fields + fieldBytes > end || end > to) throw new NotCleanableError("unknown sample description");
+    const fieldsStart = offset + 8;
+    const isVideo = handler === "vide";
+    const fieldBytes = isVideo ? VIDEO_FIELD_BYTES : audioFieldBytes[(await readExactly(file, fieldsStart + 8, 2)).readUInt16BE()];
+    if (fieldBytes === undefined || fieldsStart + fieldBytes > end || end > to) throw new NotCleanableError("unknown sample description");
     // Blanks the reserved bytes before the data reference index.
-    out.keep(offset, fields);
+    out.keep(offset, fieldsStart);
     out.addZeros(6);
-    out.keep(fields + 6, isVideo ? fields + 8 : fields + 12);
+    out.keep(fieldsStart + 6, isVideo ? fieldsStart + 8 : fieldsStart + 12);
     out.addZeros(isVideo ? 16 : 4);
     if (isVideo) {
-      out.keep(fields + 24, fields + 42);
+      out.keep(fieldsStart + 24, fieldsStart + 42);
       out.addZeros(32);
-      out.keep(fields + 74, fields + fieldBytes);
-    } else out.keep(fields + 16, fields + fieldBytes);
-    await walkBoxes(file, out, { parent: "sample", from: fields + fieldBytes, to: end });
+      out.keep(fieldsStart + 74, fieldsStart + fieldBytes);
+    } else out.keep(fieldsStart + 16, fieldsStart + fieldBytes);
+    await walkBoxes(file, out, { parent: "sample", from: fieldsStart + fieldBytes, to: end });
     offset = end;
   }
   if (offset !== to) throw new NotCleanableError("unexpected bytes after the sample descriptions");
@@ -228,7 +228,7 @@ async function copyBrands(file: MediaReader, out: Pieces, { from, to }: { from: 
   out.addZeros(to - from - (content.length - (content.length % 4)));
 }
 
-/** Samples must be in this file, without a path to it. */
+/** Samples must be in this file, which is referenced without a path. */
 async function checkReferences(file: MediaReader, from: number, to: number): Promise<void> {
   const count = (await readExactly(file, from, 8)).readUInt32BE(4);
   if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanableError("samples are in another file");

@@ -25,13 +25,14 @@ export function createPieces() {
   return {
     pieces,
     keep(from: number, to: number): void {
-      const last = pieces.at(-1);
-      if (last && "to" in last && last.to === from) last.to = to;
+      const lastPiece = pieces.at(-1);
+      if (lastPiece && "to" in lastPiece && lastPiece.to === from) lastPiece.to = to;
       else if (to > from) push({ from, to });
     },
     add(bytes: Uint8Array): void {
-      const last = pieces.at(-1);
-      if (last && "bytes" in last) last.bytes = Buffer.concat([Buffer.from(last.bytes, "base64"), bytes]).toString("base64");
+      const lastPiece = pieces.at(-1);
+      if (lastPiece && "bytes" in lastPiece)
+        lastPiece.bytes = Buffer.concat([Buffer.from(lastPiece.bytes, "base64"), bytes]).toString("base64");
       else push({ bytes: Buffer.from(bytes).toString("base64") });
     },
     addZeros(count: number): void {
@@ -46,7 +47,7 @@ export function getPieceLength(piece: Piece): number {
   return "zeros" in piece ? piece.zeros : Buffer.byteLength(piece.bytes, "base64");
 }
 
-/** Reads exactly that many bytes, and throws if the file ends earlier. */
+/** Reads `length` bytes, and throws if the file ends earlier. */
 export async function readExactly({ size, read }: MediaReader, offset: number, length: number): Promise<Buffer> {
   if (offset + length > size) throw new NotCleanableError("the file ends too early");
   const bytes = await read(offset, length);
@@ -55,14 +56,14 @@ export async function readExactly({ size, read }: MediaReader, offset: number, l
 }
 
 export const MAX_EXIF_BYTES = 64 * 1024;
-const ORIENTATION = 0x0112;
+const ORIENTATION_TAG = 0x0112;
 
 export function writeOrientationExif(orientation: number): Buffer {
   const tiff = Buffer.alloc(26);
   tiff.write("MM\0*", 0, "latin1");
   tiff.writeUInt32BE(8, 4);
   tiff.writeUInt16BE(1, 8);
-  tiff.writeUInt16BE(ORIENTATION, 10);
+  tiff.writeUInt16BE(ORIENTATION_TAG, 10);
   tiff.writeUInt16BE(3, 12);
   tiff.writeUInt32BE(1, 14);
   tiff.writeUInt16BE(orientation, 18);

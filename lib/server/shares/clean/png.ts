@@ -8,7 +8,7 @@ import { parseOrientation } from "@/lib/shared/image-size";
 import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
-type Chunk = { type: string; at: number; length: number };
+type Chunk = { type: string; offset: number; length: number };
 
 /** The limit for all frames together. Larger images would keep a CPU busy for minutes. */
 const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
@@ -39,15 +39,15 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
   };
   let nextSequenceNumber = 0;
   /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
-  const requireNextSequenceNumber = async (offset: number) => {
-    if ((await readExactly(file, offset, 4)).readUInt32BE() !== nextSequenceNumber++)
+  const requireNextSequenceNumber = async (position: number) => {
+    if ((await readExactly(file, position, 4)).readUInt32BE() !== nextSequenceNumber++)
       throw new NotCleanableError("a frame out of sequence");
   };
-  for (let at = 33; ;) {
-    const head = await readExactly(file, at, 8);
-    const chunk = { type: head.toString("latin1", 4), at, length: head.readUInt32BE(0) };
+  for (let offset = 33; ;) {
+    const head = await readExactly(file, offset, 8);
+    const chunk = { type: head.toString("latin1", 4), offset, length: head.readUInt32BE(0) };
     const { type, length } = chunk;
-    const end = at + 12 + length;
+    const end = offset + 12 + length;
     if (end > file.size) throw new NotCleanableError("a chunk is longer than the file");
     if (type === "IEND") {
       await frame?.end();
@@ -57,25 +57,25 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
     if (type === "IDAT" || (type === "fdAT" && seenTypes.has("acTL"))) {
       if (type === "IDAT" && !seenTypes.has("IDAT")) frame = startFrame(header);
       if (!frame) throw new NotCleanableError("pixels without a frame");
-      if (type === "fdAT") await requireNextSequenceNumber(at + 8);
-      await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
-      out.keep(at, end);
+      if (type === "fdAT") await requireNextSequenceNumber(offset + 8);
+      await frame.write(file, type === "fdAT" ? { ...chunk, offset: offset + 4, length: length - 4 } : chunk);
+      out.keep(offset, end);
     } else if (type === "fcTL" && seenTypes.has("acTL")) {
       if (length !== 26) throw new NotCleanableError("frame control chunk with an invalid length");
-      await requireNextSequenceNumber(at + 8);
-      await requireChecksum(file, end, crc32(await readExactly(file, at + 4, 30)));
-      out.keep(at, end);
-      const size = await readExactly(file, at + 12, 8);
+      await requireNextSequenceNumber(offset + 8);
+      await requireChecksum(file, end, crc32(await readExactly(file, offset + 4, 30)));
+      out.keep(offset, end);
+      const size = await readExactly(file, offset + 12, 8);
       if (seenTypes.has("IDAT")) {
         await frame?.end();
         frame = startFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
     } else if (type === "eXIf" && !seenTypes.has("eXIf")) {
-      const orientation = parseOrientation(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
+      const orientation = parseOrientation(await readExactly(file, offset + 8, Math.min(length, MAX_EXIF_BYTES)));
       if (orientation !== 1) out.add(writePngChunk("eXIf", writeOrientationExif(orientation)));
-    } else if (isFirst && lengthChecks[type]?.(length, header)) out.add(writePngChunk(type, await readExactly(file, at + 8, length)));
+    } else if (isFirst && lengthChecks[type]?.(length, header)) out.add(writePngChunk(type, await readExactly(file, offset + 8, length)));
     seenTypes.add(type);
-    at = end;
+    offset = end;
   }
 }
 
@@ -126,30 +126,30 @@ function createPixelStream(expectedBytes: number) {
     inflatedBytes += bytes.length;
     if (inflatedBytes > expectedBytes) stream.destroy(new Error("more pixels than the header declares"));
   });
-  const check = () => {
+  const throwIfInvalid = () => {
     if (inflateError) throw new NotCleanableError("invalid compressed pixels");
   };
   return {
-    async write(file: MediaReader, { type, at, length }: Chunk): Promise<void> {
+    async write(file: MediaReader, { type, offset, length }: Chunk): Promise<void> {
       const isNumbered = type === "fdAT";
-      const end = at + 8 + length;
+      const end = offset + 8 + length;
       // Animation chunks have a sequence number between their name and their pixels.
-      let sum = crc32(await readExactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
-      for (let from = at + 8; from < end; from += CHUNK_BYTES) {
+      let sum = crc32(await readExactly(file, isNumbered ? offset : offset + 4, isNumbered ? 8 : 4));
+      for (let from = offset + 8; from < end; from += CHUNK_BYTES) {
         const bytes = await readExactly(file, from, Math.min(CHUNK_BYTES, end - from));
         writtenBytes += bytes.length;
         sum = crc32(bytes, sum);
-        check();
+        throwIfInvalid();
         await new Promise<void>((resolve) => stream.write(bytes, () => resolve()));
       }
       await requireChecksum(file, end + 4, sum);
     },
     async end(): Promise<void> {
-      check();
+      throwIfInvalid();
       const closePromise = once(stream, "close").catch(() => undefined);
       stream.end();
       await closePromise;
-      check();
+      throwIfInvalid();
       if (inflatedBytes !== expectedBytes || stream.bytesWritten !== writtenBytes)
         throw new NotCleanableError("extra bytes after the pixels");
     },

@@ -9,7 +9,7 @@ const EXIF = 0x08;
 const ANIMATION = 0x02;
 const FRAME_BYTES = 16;
 
-type Chunk = { type: string; at: number; length: number };
+type Chunk = { type: string; start: number; length: number };
 type OutputChunk = { type: string; content: (Buffer | { from: number; to: number })[] };
 
 export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
@@ -20,7 +20,7 @@ export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
   if (!extendedHeader) outputChunks.push(...findPixelChunks(chunks).slice(-1));
   else {
     if (extendedHeader.length !== 10) throw new NotCleanableError("VP8X chunk with an invalid length");
-    const content = await readExactly(file, extendedHeader.at, 10);
+    const content = await readExactly(file, extendedHeader.start, 10);
     const exif = await readOrientationExif(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
@@ -43,7 +43,7 @@ async function readChunks(file: MediaReader, from: number, end: number): Promise
     const head = await readExactly(file, offset, 8);
     const length = head.readUInt32LE(4);
     if (offset + 8 + length > end) throw new NotCleanableError("a chunk exceeds its parent");
-    chunks.push({ type: head.toString("latin1", 0, 4), at: offset + 8, length });
+    chunks.push({ type: head.toString("latin1", 0, 4), start: offset + 8, length });
     offset += 8 + length + (length % 2);
   }
   return chunks;
@@ -53,18 +53,19 @@ async function readChunks(file: MediaReader, from: number, end: number): Promise
 function findPixelChunks(chunks: readonly Chunk[]): OutputChunk[] {
   const image = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
   if (!image) throw new NotCleanableError("no image data");
-  const alpha = image.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < image.at) : undefined;
-  return [...(alpha ? [alpha] : []), image].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
+  const alpha = image.type === "VP8 " ? chunks.find(({ type, start }) => type === "ALPH" && start < image.start) : undefined;
+  return [...(alpha ? [alpha] : []), image].map(({ type, start, length }) => ({ type, content: [{ from: start, to: start + length }] }));
 }
 
 async function readFrames(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
   if (animation?.length !== 6) throw new NotCleanableError("ANIM chunk with an invalid length");
-  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await readExactly(file, animation.at, 6)] }];
-  for (const { type, at, length } of chunks) {
+  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await readExactly(file, animation.start, 6)] }];
+  for (const { type, start, length } of chunks) {
     if (type !== "ANMF") continue;
-    const frame: OutputChunk = { type, content: [await readExactly(file, at, FRAME_BYTES)] };
-    for (const part of findPixelChunks(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...toChunkBytes(part));
+    const frame: OutputChunk = { type, content: [await readExactly(file, start, FRAME_BYTES)] };
+    for (const part of findPixelChunks(await readChunks(file, start + FRAME_BYTES, start + length)))
+      frame.content.push(...toChunkBytes(part));
     outputChunks.push(frame);
   }
   return outputChunks;
@@ -73,7 +74,7 @@ async function readFrames(file: MediaReader, chunks: readonly Chunk[]): Promise<
 async function readOrientationExif(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
-  const exif = await readExactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
+  const exif = await readExactly(file, chunk.start, Math.min(chunk.length, MAX_EXIF_BYTES));
   const orientation = parseOrientation(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
   return orientation === 1 ? undefined : writeOrientationExif(orientation);
 }

@@ -35,7 +35,7 @@ type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" |
 export function createAppRunStore(database: Database) {
   const selectMemberRuns = (appId: string, memberId: string) =>
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
-  const isWithinLimits = (
+  const buildLimitsCondition = (
     { id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">,
     { runsPerDay, maxConcurrentRuns, dayStartMs }: Limits,
   ) => {
@@ -50,7 +50,7 @@ export function createAppRunStore(database: Database) {
   ) => getDialect(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
-    /** False if the run has already started, or a limit is reached. */
+    /** Returns false if the run has already started, or a limit is reached. */
     async start(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
@@ -66,14 +66,14 @@ export function createAppRunStore(database: Database) {
         .execute();
       return runSerialized(run, async (trx) => {
         // A run that was never sent is restarted with the current time.
-        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${isWithinLimits(run, limits)}`.execute(
+        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${buildLimitsCondition(run, limits)}`.execute(
           trx,
         );
         return sql`
           INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
           SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
             'sending', ${run.createdAt}
-          WHERE ${isWithinLimits(run, limits)}
+          WHERE ${buildLimitsCondition(run, limits)}
           ON CONFLICT DO NOTHING`.execute(trx);
       });
     },
@@ -115,10 +115,10 @@ export function createAppRunStore(database: Database) {
       let rows = await pageQuery.execute();
       for (;;) {
         for (const { results } of rows) yield* parseStoredJson<StoredResult[]>(results ?? "[]");
-        const last = rows.at(-1);
-        if (!last || rows.length < RUN_PAGE_SIZE) return;
+        const lastRow = rows.at(-1);
+        if (!lastRow || rows.length < RUN_PAGE_SIZE) return;
         rows = await pageQuery
-          .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "appRuns.id"), "<", tuple(last.createdAt, last.id)))
+          .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "appRuns.id"), "<", tuple(lastRow.createdAt, lastRow.id)))
           .execute();
       }
     },
@@ -128,7 +128,7 @@ export function createAppRunStore(database: Database) {
       return rows.map(toRun);
     },
 
-    /** With `seenRun`, nothing is written if the run has changed since. */
+    /** With `expectedRun`, nothing is written if the run has changed since. */
     async set(id: string, changes: Change, expectedRun?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
         .updateTable("appRuns")

@@ -49,7 +49,7 @@ export function createAppStore(database: Database) {
         "members.name as makerName",
         "appFavourites.memberId as favouredBy",
       ])
-      .where((where) => isVisibleTo(where, viewer));
+      .where((where) => buildVisibilityFilter(where, viewer));
 
   async function insertVersion(
     trx: Database,
@@ -78,7 +78,7 @@ export function createAppStore(database: Database) {
   async function replaceMembers(trx: Database, id: string, access: AppAccess) {
     await trx.deleteFrom("appMembers").where("appId", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
-    // Members who were removed meanwhile are left out.
+    // Omits members who were removed in the meantime.
     const remainingMembers = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
     const rows = remainingMembers.map((member) => ({ appId: id, memberId: member.id }));
     if (rows.length > 0) await trx.insertInto("appMembers").values(rows).execute();
@@ -140,8 +140,8 @@ export function createAppStore(database: Database) {
         .limit(filter.limit + 1)
         .execute();
       const appCards = rows.slice(0, filter.limit).map(toCard);
-      const last = rows.length > filter.limit ? appCards.at(-1) : undefined;
-      return { apps: appCards, ...(last && { next: writeExactJson([last.title, last.id]) }) };
+      const lastCard = rows.length > filter.limit ? appCards.at(-1) : undefined;
+      return { apps: appCards, ...(lastCard && { next: writeExactJson([lastCard.title, lastCard.id]) }) };
     },
 
     async listTags(viewer: AppViewer, connectionId: string): Promise<string[]> {
@@ -216,8 +216,8 @@ export function createAppStore(database: Database) {
   };
 }
 
-/** Visible to its author, to the team or the chosen members, and to admins, except private apps whose author still exists. */
-function isVisibleTo(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: AppViewer): Expression<SqlBool> {
+/** Apps are visible to their author, and to the team or the chosen members. Admins see all except private apps of existing authors. */
+function buildVisibilityFilter(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: AppViewer): Expression<SqlBool> {
   return where.or([
     where("apps.makerId", "=", memberId),
     where("apps.access", "=", "team"),

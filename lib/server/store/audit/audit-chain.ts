@@ -37,7 +37,7 @@ export function hashRow(previousHash: string, row: HashedRow): string {
 }
 
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
-  // Read first, so that rows added meanwhile don't look like a truncated end.
+  // Read first, so that rows added in the meantime don't look like a truncated log.
   const end = await database.selectFrom("auditEnd").select("id").executeTakeFirst();
   let previousHash = CHAIN_START;
   let rows = 0;
@@ -48,7 +48,7 @@ export async function verifyChain(database: Kysely<Tables>): Promise<ChainState>
     rows += 1;
     lastId = row.id;
   }
-  return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: previousHash };
+  return Number(end?.id ?? Infinity) > lastId ? { brokenAt: lastId + 1 } : { rows, last: previousHash };
 }
 
 async function* readRows(database: Kysely<Tables>): AsyncGenerator<Row<"audit">, void> {

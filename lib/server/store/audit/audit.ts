@@ -13,9 +13,9 @@ import { selectTexts } from "../dialect";
 import { type Row } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
 
-/** Longer than any wait that a service requests. */
+/** Longer than any delay that a service requests. */
 const MAX_PAUSE_MS = 10 * 60_000;
-const MAX_ENTRIES = 1_000;
+const MAX_GROUP_ENTRIES = 1_000;
 
 function createGroupIdAssigner() {
   const openGroups = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
@@ -24,7 +24,7 @@ function createGroupIdAssigner() {
     if (family === undefined) return undefined;
     const key = [memberId, via, connectionId, family, act].join(" ");
     const group = openGroups.get(key);
-    const isOpen = group && group.entries < MAX_ENTRIES && at - group.at <= MAX_PAUSE_MS;
+    const isOpen = group && group.entries < MAX_GROUP_ENTRIES && at - group.at <= MAX_PAUSE_MS;
     const { id, entries } = isOpen ? group : { id: randomUUID(), entries: 0 };
     openGroups.set(key, { id, entries: entries + 1, at });
     return id;
@@ -50,7 +50,7 @@ type AuditMember = { id: string; name: string; email?: string };
 
 const MAX_FILTER_VALUES = 500;
 const MAX_BATCH_SIZE = 100;
-/** Kept small: a bulk action can have 1,000 entries, and SQLite queries block the event loop. */
+/** Small, because a bulk action can have 1,000 entries, and SQLite queries block the event loop. */
 const GROUPS_PER_QUERY = 5;
 
 const TOKEN_PREFIX = "token ";
@@ -72,12 +72,12 @@ export function createAuditStore(database: Database) {
 
   /** Returns the newest bulk actions and single entries. The next search starts before the newest entry of the last group. */
   const listNewestGroups = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
-    const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matchSearch("newer", search)}`;
+    const newerEntryQuery = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matchSearch("newer", search)}`;
     const rows = await database
       .selectFrom("audit")
       .selectAll()
       .where(matchSearch("audit", search))
-      .where(sql<boolean>`(act_id IS NULL OR NOT EXISTS (${newer}))`)
+      .where(sql<boolean>`(act_id IS NULL OR NOT EXISTS (${newerEntryQuery}))`)
       .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
       .orderBy("id", "desc")
       .limit(limit)

@@ -16,7 +16,7 @@ const TIME_BITS = 42n;
 const TIE_BITS = 5n;
 const MAX_TIME_MS = 2 ** Number(TIME_BITS) - 1;
 
-/** Returns the lowest key of a connection's jobs at a time. */
+/** Returns the lowest key of a connection's jobs at a given time. */
 export function getFirstKey(number: number, ms: number): bigint {
   const time = BigInt(Math.min(MAX_TIME_MS, Math.max(0, Math.floor(ms))));
   return (((BigInt(number) << TIME_BITS) | time) << TIE_BITS) & 0x7fff_ffff_ffff_ffffn;
@@ -102,7 +102,7 @@ export type JobUpdate = {
 export function mergeJobUpdate(storedJob: StoredJob | undefined, jobUpdate: JobUpdate): StoredJob {
   const storedItem: Partial<JobListItem> = storedJob?.item ?? {};
   const reportedFields = Object.fromEntries(Object.entries(jobUpdate.item ?? {}).filter(([, value]) => value !== undefined));
-  // An older response that arrived late.
+  // An older response may arrive after a newer one.
   const isLate = isTerminal(storedItem.status) && !isTerminal(jobUpdate.item?.status ?? storedItem.status);
   const isNewTime = jobUpdate.createdMs !== undefined && (jobUpdate.isExact === true || !storedJob?.createdMs);
   const createdMs = (isNewTime ? jobUpdate.createdMs : storedJob?.createdMs) ?? 0;
@@ -125,7 +125,7 @@ export function mergeJobUpdate(storedJob: StoredJob | undefined, jobUpdate: JobU
   };
 }
 
-const isTerminal = (word: string | undefined) => word !== undefined && isTerminalStatus(word);
+const isTerminal = (status: string | undefined) => status !== undefined && isTerminalStatus(status);
 
 /** Returns the run key of a job whose graph is unknown. */
 export function toWorkflowKey(workflowId: string): string {

@@ -36,10 +36,10 @@ export function createIndexSearch(database: Database) {
 
   /** Matches a word in a job's texts, or in the current name of its workflow or member. */
   function toWordTerm(word: string, nameLists: NameLists): Term {
-    const findMatching = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
+    const selectMatchingNames = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
     const filterTokens = [
-      ...findMatching(nameLists.workflows).map(({ id }) => createFilterToken("workflow", id)),
-      ...findMatching(nameLists.members).map(({ id }) => createFilterToken("member", id)),
+      ...selectMatchingNames(nameLists.workflows).map(({ id }) => createFilterToken("workflow", id)),
+      ...selectMatchingNames(nameLists.members).map(({ id }) => createFilterToken("member", id)),
     ];
     return [word, ...filterTokens].map(toSearchPiece);
   }
@@ -56,18 +56,17 @@ export function createIndexSearch(database: Database) {
   /** Jumps from one id to the next in the index, because a connection has many jobs and few submitters. */
   async function listSubmitters(connectionId: string): Promise<{ id: string; name: string }[]> {
     const { rows } = await sql<{ id: string; name?: string }>`
-      WITH RECURSIVE of (number, id) AS (
+      WITH RECURSIVE submitters (number, id) AS (
         SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
         FROM ledger_connections WHERE connection_id = ${connectionId}
         UNION ALL
-        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = of.number AND member_id > of.id)
-        FROM of WHERE id IS NOT NULL
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = submitters.number AND member_id > submitters.id)
+        FROM submitters WHERE id IS NOT NULL
       )
-      SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
-      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MAX_SUBMITTERS)}`.execute(database);
-    return rows
-      .flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }]))
-      .sort((item, other) => item.name.localeCompare(other.name));
+      SELECT submitters.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = submitters.id ORDER BY id DESC LIMIT 1)) AS name
+      FROM submitters LEFT JOIN members ON members.id = submitters.id
+      WHERE submitters.id IS NOT NULL LIMIT ${sql.lit(MAX_SUBMITTERS)}`.execute(database);
+    return rows.flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }])).sort((a, b) => a.name.localeCompare(b.name));
   }
 
   return {
@@ -90,23 +89,23 @@ export function createIndexSearch(database: Database) {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return new Map();
       const jobIdsWithoutKey = jobs.flatMap(({ jobId, runKey }) => (runKey === undefined ? [jobId] : []));
-      const builder = sql<{ jobId: string; runKey: string }>`
+      const runKeyQuery = sql<{ jobId: string; runKey: string }>`
         SELECT job_id, run_key FROM ledger_jobs
         WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${selectTextRows(jobIdsWithoutKey)})`;
-      const matchingRows = jobIdsWithoutKey.length === 0 ? [] : (await builder.execute(database)).rows;
+      const matchingRows = jobIdsWithoutKey.length === 0 ? [] : (await runKeyQuery.execute(database)).rows;
       const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
       const listRunKeys = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
         [runKey, workflowId && toWorkflowKey(workflowId)].filter((key) => !!key);
       const distinctKeys = [...new Set(jobs.flatMap(listRunKeys))].slice(0, MAX_RUN_KEYS);
       if (distinctKeys.length === 0) return new Map();
-      const runs = distinctKeys.map(
+      const runQueries = distinctKeys.map(
         (key) => sql`SELECT * FROM (
           SELECT run_key, runner, run_ms FROM ledger_jobs
           WHERE number = ${number} AND run_key = ${key} AND run_ms IS NOT NULL ORDER BY key DESC LIMIT ${sql.lit(MAX_RUNS_PER_KEY)}) AS runs`,
       );
-      const { rows } = await sql<EarlierRun & { runKey: string }>`${sql.join(runs, sql` UNION ALL `)}`.execute(database);
-      const byKey = new Map(distinctKeys.map((key) => [key, rows.filter(({ runKey }) => runKey === key)]));
-      return new Map(jobs.map((job) => [job.jobId, listRunKeys(job).map((key) => byKey.get(key) ?? [])]));
+      const { rows } = await sql<EarlierRun & { runKey: string }>`${sql.join(runQueries, sql` UNION ALL `)}`.execute(database);
+      const runsByKey = new Map(distinctKeys.map((key) => [key, rows.filter(({ runKey }) => runKey === key)]));
+      return new Map(jobs.map((job) => [job.jobId, listRunKeys(job).map((key) => runsByKey.get(key) ?? [])]));
     },
 
     /** `texts` contains the jobs' input texts in the same order. */
@@ -115,20 +114,20 @@ export function createIndexSearch(database: Database) {
       if (number === undefined) return { jobs: [], texts: [], total: 0 };
       const nameLists = query.words.length > 0 ? await listNames(connectionId) : { workflows: [], members: [] };
       const wordTerms = query.words.map((word) => toWordTerm(word, nameLists));
-      const terms = [...wordTerms, ...toFilterTerms(query)];
+      const searchTerms = [...wordTerms, ...toFilterTerms(query)];
       const from = getFirstKey(number, query.fromMs ?? 0);
       const to = getFirstKey(number, query.toMs ?? MAX_TIME_MS);
-      const selectMatching = (terms: readonly Term[]) =>
+      const selectKeys = (terms: readonly Term[]) =>
         terms.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : selectMatchingKeys(terms, from, to);
-      const [id, ...otherWords] = query.words;
-      const builder =
-        id !== undefined && otherWords.length === 0 && isIdPrefix(id)
-          ? sql`${selectMatching(terms)} UNION SELECT key FROM (${selectMatching(toFilterTerms(query))}) AS filtered WHERE key IN (${selectByIdPrefix(number, id)})`
-          : selectMatching(terms);
-      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${builder}) AS found`.execute(database);
-      const page = await selectPage(builder, query).execute(database);
-      const texts = page.rows.map(({ inputs }) => inputs ?? "");
-      return { jobs: page.rows.map(({ item }) => readItem(item)), texts, total: count.rows[0]?.n ?? 0 };
+      const [firstWord, ...otherWords] = query.words;
+      const keyQuery =
+        firstWord !== undefined && otherWords.length === 0 && isIdPrefix(firstWord)
+          ? sql`${selectKeys(searchTerms)} UNION SELECT key FROM (${selectKeys(toFilterTerms(query))}) AS filtered WHERE key IN (${selectByIdPrefix(number, firstWord)})`
+          : selectKeys(searchTerms);
+      const countResult = await sql<{ n: number }>`SELECT count(*) AS n FROM (${keyQuery}) AS found`.execute(database);
+      const pageResult = await selectPage(keyQuery, query).execute(database);
+      const texts = pageResult.rows.map(({ inputs }) => inputs ?? "");
+      return { jobs: pageResult.rows.map(({ item }) => readItem(item)), texts, total: countResult.rows[0]?.n ?? 0 };
     },
 
     /** Counts jobs of a state per quarter of an hour, because time zones differ by quarters. Reads only the index. */
@@ -162,30 +161,30 @@ function isIdPrefix(word: string): boolean {
 }
 
 function selectByIdPrefix(number: number, id: string): RawBuilder<unknown> {
-  const last = String.fromCodePoint(0xffff);
-  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MAX_NAMES)}`;
+  const lastCharacter = String.fromCodePoint(0xffff);
+  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + lastCharacter} LIMIT ${sql.lit(MAX_NAMES)}`;
 }
 
 type NameLists = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
 
-function toFilterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
+function toFilterTerms({ status, workflow_id: workflowId, output_type: outputType, memberId }: IndexQuery): Term[] {
   return [
     ...(status && status.length > 0 ? [status.map((state) => createFilterToken("state", state))] : []),
     ...(memberId === undefined ? [] : [[createFilterToken("member", memberId)]]),
-    ...(workflow === undefined ? [] : [[createFilterToken("workflow", workflow)]]),
-    ...(output === undefined ? [] : [[createFilterToken("output", output)]]),
+    ...(workflowId === undefined ? [] : [[createFilterToken("workflow", workflowId)]]),
+    ...(outputType === undefined ? [] : [[createFilterToken("output", outputType)]]),
   ];
 }
 
-type FoundRow = { item: string; inputs?: string };
+type JobRow = { item: string; inputs?: string };
 
-function selectPage(builder: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: IndexQuery) {
-  const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
-  if (by === "execution_time") {
-    return sql<FoundRow>`
-      SELECT item, inputs FROM (${builder}) AS found JOIN ledger_jobs USING (key)
+function selectPage(keyQuery: RawBuilder<unknown>, { sort_by: sortBy, sort_order: sortOrder, limit, offset }: IndexQuery) {
+  const direction = sql.raw(sortOrder === "asc" ? "ASC" : "DESC");
+  if (sortBy === "execution_time") {
+    return sql<JobRow>`
+      SELECT item, inputs FROM (${keyQuery}) AS found JOIN ledger_jobs USING (key)
       ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
   }
-  return sql<FoundRow>`
-    SELECT item, inputs FROM (${builder} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+  return sql<JobRow>`
+    SELECT item, inputs FROM (${keyQuery} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
 }

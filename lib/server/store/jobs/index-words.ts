@@ -9,13 +9,13 @@ import { foldName } from "@/lib/shared/text";
 const GROUP_LENGTH = 3;
 const FILLER = "\uE000";
 /** Private use characters, which no language uses. */
-const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
+const RESERVED_CHARACTERS = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
 const FIRST_TOKEN_CODE_POINT = 0xf0000;
 const TOKEN_CODE_POINTS = 0xfffd;
 const MAX_WORDS = 12;
-const unspacedScripts =
+const unspacedScriptPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
-const shortWord = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu;
+const shortWordPattern = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu;
 
 export type FilterTokenKind = "state" | "member" | "workflow" | "output";
 
@@ -32,8 +32,8 @@ export function createEntry(filterTokens: readonly string[], texts: readonly str
 
 /** Splits user text into words. Quoted text is one word. */
 export function splitWords(text: string): string[] {
-  const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => foldText(quoted ?? plain ?? ""));
-  return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= GROUP_LENGTH))].slice(0, MAX_WORDS);
+  const words = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quotedText, plainText]) => foldText(quotedText ?? plainText ?? ""));
+  return [...new Set(words.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= GROUP_LENGTH))].slice(0, MAX_WORDS);
 }
 
 export function toSearchPiece(word: string): string {
@@ -41,25 +41,25 @@ export function toSearchPiece(word: string): string {
 }
 
 /** True for filter tokens and padded short words: three characters that are stored unchanged and never occur in a text. */
-export function isWholePiece(piece: string): boolean {
+export function isIndexToken(piece: string): boolean {
   return /^[\uE000\u{F0000}-\u{FFFFD}]/u.test(piece);
 }
 
-export function findWholePieces(body: string): string[] {
+export function findIndexTokens(body: string): string[] {
   return [...new Set(body.match(/[\u{F0000}-\u{FFFFD}]{3}|\uE000{2}.|\uE000[^\uE000]{2}/gu) ?? [])];
 }
 
 export function foldText(text: string): string {
-  return foldName(text.replace(RESERVED, " ")).replace(/\s+/gu, " ").trim();
+  return foldName(text.replace(RESERVED_CHARACTERS, " ")).replace(/\s+/gu, " ").trim();
 }
 
-function findShortPieces(folded: string): string[] {
-  const runs = folded.match(unspacedScripts) ?? [];
-  const unspacedPieces = runs.flatMap((run) => {
+function findShortPieces(foldedText: string): string[] {
+  const unspacedRuns = foldedText.match(unspacedScriptPattern) ?? [];
+  const unspacedPieces = unspacedRuns.flatMap((run) => {
     const letters = Array.from(run);
     return letters.flatMap((letter, index) => [letter, ...(letters[index + 1] === undefined ? [] : [letter + letters[index + 1]])]);
   });
-  return [...unspacedPieces, ...(folded.match(shortWord) ?? [])];
+  return [...unspacedPieces, ...(foldedText.match(shortWordPattern) ?? [])];
 }
 
 function padPiece(piece: string): string {

@@ -1,4 +1,4 @@
-// Writes the job index: at most `maxJobs` jobs per connection, the newest. A row and its search entry are written together.
+// Writes the job index, which contains the newest `maxJobs` jobs of each connection. A row and its search entry are written together.
 // Keys are bigints, because they don't fit into a double.
 
 import "server-only";
@@ -29,15 +29,15 @@ const MAX_UNHASHED_LENGTH = 500;
 const CACHE_MS = 5 * 60_000;
 
 function createWrittenUpdateCache(now: () => number = Date.now) {
-  const lastWritten = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
+  const lastWrites = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
   const toCacheKey = (number: number, { jobId }: CachedUpdate) => `${number} ${jobId}`;
 
   return {
     /** Returns the updates that were not written recently. */
     selectNew<T extends CachedUpdate>(number: number, updates: readonly T[]): T[] {
       return updates.filter((update) => {
-        const existing = lastWritten.get(toCacheKey(number, update));
-        return !existing || now() - existing.atMs > CACHE_MS || existing.content !== toComparableText(update);
+        const lastWrite = lastWrites.get(toCacheKey(number, update));
+        return !lastWrite || now() - lastWrite.atMs > CACHE_MS || lastWrite.content !== toComparableText(update);
       });
     },
 
@@ -45,12 +45,12 @@ function createWrittenUpdateCache(now: () => number = Date.now) {
     add(number: number, update: CachedUpdate): void {
       const cacheKey = toCacheKey(number, update);
       // Inputs are reported only once.
-      if (update.inputs !== undefined) lastWritten.delete(cacheKey);
-      else lastWritten.set(cacheKey, { content: toComparableText(update), atMs: now() });
+      if (update.inputs !== undefined) lastWrites.delete(cacheKey);
+      else lastWrites.set(cacheKey, { content: toComparableText(update), atMs: now() });
     },
 
     /** Call after rows were removed, because updates about them must be written again. */
-    clear: () => lastWritten.clear(),
+    clear: () => lastWrites.clear(),
   };
 }
 
@@ -85,7 +85,7 @@ export function createJobIndexStore(database: Database) {
   async function ensureConnectionNumber(connectionId: string): Promise<number | undefined> {
     const number = await findConnectionNumber(database, connectionId);
     if (number !== undefined) return number;
-    // Only if the connection exists, because a response may arrive after it was removed.
+    // Inserts only if the connection exists, because a response may arrive after it was removed.
     await sql`INSERT INTO ledger_connections (connection_id) SELECT id FROM connections WHERE id = ${connectionId} ON CONFLICT DO NOTHING`.execute(
       database,
     );
@@ -101,56 +101,56 @@ export function createJobIndexStore(database: Database) {
       if (number === undefined || newUpdates.length === 0) return;
       const result = await runLocked(number, async (trx) => {
         const count = await countJobs(trx, number);
-        const oldest = count >= maxJobs ? await findOldestMs(trx, number) : undefined;
+        const oldestMs = count >= maxJobs ? await findOldestMs(trx, number) : undefined;
         const ids = newUpdates.map(({ jobId }) => jobId);
         const storedJobs = await readStoredJobs(trx, number, ids);
         const unknownJobIds = newUpdates
           .filter(({ jobId, memberId }) => !storedJobs.has(jobId) && memberId === undefined)
           .map(({ jobId }) => jobId);
         const submitters = await findSubmitters(trx, connectionId, unknownJobIds);
-        const next = new Map<bigint, bigint>();
-        const counts = { added: 0, skipped: 0, written: new Array<JobUpdate>() };
+        const nextKeys = new Map<bigint, bigint>();
+        const changes = { addedCount: 0, skippedCount: 0, writtenUpdates: new Array<JobUpdate>() };
         for (const jobUpdate of newUpdates) {
           const storedJob = storedJobs.get(jobUpdate.jobId);
           if (!storedJob && (jobUpdate.isUpdateOnly || !jobUpdate.item)) continue;
           const updatedJob = mergeJobUpdate(storedJob, { memberId: submitters.get(jobUpdate.jobId)?.memberId, ...jobUpdate });
-          if (!storedJob && oldest !== undefined && updatedJob.createdMs < oldest) {
-            counts.skipped += 1;
+          if (!storedJob && oldestMs !== undefined && updatedJob.createdMs < oldestMs) {
+            changes.skippedCount += 1;
             continue;
           }
           const row = toRow(updatedJob);
           const isChanged =
             !storedJob || storedJob.createdMs !== updatedJob.createdMs || writeExactJson(toRow(storedJob)) !== writeExactJson(row);
-          const key = isChanged ? await writeRow(trx, number, storedJob, updatedJob, { row, next }) : storedJob.key;
+          const key = isChanged ? await writeRow(trx, number, storedJob, updatedJob, { row, nextKeys }) : storedJob.key;
           if (isChanged)
             await recordUsage(trx, connectionId, {
               token: submitters.get(jobUpdate.jobId)?.token,
               ...updatedJob,
               ...(jobUpdate.token !== undefined && { token: jobUpdate.token }),
             });
-          if (!storedJob) counts.added += 1;
-          counts.written.push(jobUpdate);
+          if (!storedJob) changes.addedCount += 1;
+          changes.writtenUpdates.push(jobUpdate);
           storedJobs.set(jobUpdate.jobId, { ...updatedJob, key });
         }
-        const surplusCount = Math.min(DELETE_BATCH_SIZE, count + counts.added - maxJobs);
+        const surplusCount = Math.min(DELETE_BATCH_SIZE, count + changes.addedCount - maxJobs);
         if (surplusCount > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${selectOldestKeys(number, surplusCount)})`.execute(trx);
-        if (surplusCount > 0 || counts.skipped > 0) {
+        if (surplusCount > 0 || changes.skippedCount > 0) {
           await trx.updateTable("ledgerConnections").set({ isBounded: true }).where("number", "=", number).execute();
         }
-        await addToCount(trx, number, counts.added - Math.max(0, surplusCount));
-        return { ...counts, surplus: surplusCount };
+        await addToCount(trx, number, changes.addedCount - Math.max(0, surplusCount));
+        return { ...changes, surplusCount };
       });
-      if (result.surplus > 0) writtenUpdates.clear();
-      for (const update of result.written) writtenUpdates.add(number, update);
+      if (result.surplusCount > 0) writtenUpdates.clear();
+      for (const update of result.writtenUpdates) writtenUpdates.add(number, update);
     },
 
     async remove(connectionId: string, ids: readonly string[]): Promise<void> {
       const number = await findConnectionNumber(database, connectionId);
-      for (let at = 0; number !== undefined && at < ids.length; at += DELETE_BATCH_SIZE) {
-        const batch = ids.slice(at, at + DELETE_BATCH_SIZE);
+      for (let offset = 0; number !== undefined && offset < ids.length; offset += DELETE_BATCH_SIZE) {
+        const batch = ids.slice(offset, offset + DELETE_BATCH_SIZE);
         await runLocked(number, async (trx) => {
-          const rows = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", batch);
-          await addToCount(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
+          const deletion = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", batch);
+          await addToCount(trx, number, -Number((await deletion.executeTakeFirst()).numDeletedRows));
         });
         writtenUpdates.clear();
       }
@@ -160,7 +160,7 @@ export function createJobIndexStore(database: Database) {
     async removeAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return false;
-      const removed = await runLocked(number, async (trx) => {
+      const removedCount = await runLocked(number, async (trx) => {
         const { numAffectedRows } = await sql`
           DELETE FROM ledger_jobs WHERE key IN (
             SELECT key FROM ledger_jobs
@@ -170,8 +170,8 @@ export function createJobIndexStore(database: Database) {
         await addToCount(trx, number, -Number(numAffectedRows ?? 0n));
         return Number(numAffectedRows ?? 0n);
       });
-      if (removed > 0) writtenUpdates.clear();
-      return removed >= DELETE_BATCH_SIZE;
+      if (removedCount > 0) writtenUpdates.clear();
+      return removedCount >= DELETE_BATCH_SIZE;
     },
 
     async getCoverage(connectionId: string): Promise<IndexCoverage & { unread: number }> {
@@ -254,18 +254,18 @@ async function writeRow(
   number: number,
   existingRow: ExistingRow | undefined,
   job: StoredJob,
-  { row, next }: { row: ReturnType<typeof toRow>; next: Map<bigint, bigint> },
+  { row, nextKeys }: { row: ReturnType<typeof toRow>; nextKeys: Map<bigint, bigint> },
 ): Promise<bigint> {
   const body = toSearchEntry(job);
   if (existingRow?.createdMs === job.createdMs) {
     const updateResult = await trx.updateTable("ledgerJobs").set(row).where("key", "=", existingRow.key).executeTakeFirst();
-    // If the row was swept with its connection meanwhile, it has no search entry either.
+    // If the row was swept with its connection in the meantime, it has no search entry either.
     if (Number(updateResult.numUpdatedRows) > 0 && toSearchEntry(existingRow) !== body)
       await getDialect(trx).writeWords(trx, existingRow.key, body);
     return existingRow.key;
   }
   if (existingRow) await trx.deleteFrom("ledgerJobs").where("key", "=", existingRow.key).execute();
-  const key = await allocateKey(trx, getFirstKey(number, job.createdMs), next);
+  const key = await allocateKey(trx, getFirstKey(number, job.createdMs), nextKeys);
   await trx
     .insertInto("ledgerJobs")
     .values({ ...row, key, number, jobId: job.jobId })
@@ -274,12 +274,12 @@ async function writeRow(
   return key;
 }
 
-/** Jobs of the same time get adjacent keys. `next` maps a first key to the next free one in this transaction. */
-async function allocateKey(trx: Kysely<Tables>, first: bigint, next: Map<bigint, bigint>): Promise<bigint> {
-  const start = next.get(first) ?? first;
+/** Jobs created at the same time get adjacent keys. `nextKeys` maps a first key to the next free one in this transaction. */
+async function allocateKey(trx: Kysely<Tables>, firstKey: bigint, nextKeys: Map<bigint, bigint>): Promise<bigint> {
+  const start = nextKeys.get(firstKey) ?? firstKey;
   const queryResult = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${start}`.execute(trx);
   const key = queryResult.rows.length === 0 ? start : await findFreeKey(trx, start);
-  next.set(first, key + 1n);
+  nextKeys.set(firstKey, key + 1n);
   return key;
 }
 

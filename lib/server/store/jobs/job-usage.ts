@@ -25,6 +25,7 @@ export type UsageSum = {
   bytes: number;
   unsized: number;
 };
+type LostJobsSum = Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">;
 export type UsageRange = { fromMs: number; toMs: number; memberId?: string };
 export type JobUsageStore = ReturnType<typeof createJobUsageStore>;
 
@@ -34,7 +35,7 @@ const RETENTION_MS = 400 * DAY_MS;
 const PARTLY_SIZED = 2;
 
 export function createJobUsageStore(database: Database) {
-  const isWithinRange = ({ fromMs, toMs, memberId }: UsageRange) =>
+  const buildRangeCondition = ({ fromMs, toMs, memberId }: UsageRange) =>
     sql`at >= ${fromMs} AND at < ${toMs} AND ${memberId === undefined ? sql`1 = 1` : sql`member_id = ${memberId}`}`;
 
   return {
@@ -44,16 +45,16 @@ export function createJobUsageStore(database: Database) {
           coalesce(sum(run_ms), 0) AS "runMs", sum(CASE WHEN run_ms IS NULL THEN 1 ELSE 0 END) AS untimed,
           coalesce(sum(outputs), 0) AS outputs, sum(CASE WHEN outputs IS NULL THEN 1 ELSE 0 END) AS uncounted,
           coalesce(sum(bytes), 0) AS bytes, sum(CASE WHEN bytes IS NULL OR is_sized = ${sql.lit(PARTLY_SIZED)} THEN 1 ELSE 0 END) AS unsized
-        FROM job_usage WHERE ${isWithinRange(range)} GROUP BY member_id, token, connection_id, word`.execute(database);
+        FROM job_usage WHERE ${buildRangeCondition(range)} GROUP BY member_id, token, connection_id, word`.execute(database);
       return rows;
     },
 
-    /** Counts jobs in these states that no service lists any more, according to the job index. Their end was never recorded. */
-    async listLost(range: UsageRange, words: readonly string[]): Promise<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">[]> {
-      if (words.length === 0) return [];
-      const { rows } = await sql<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">>`
+    /** Counts jobs with these statuses that no service lists any more, according to the job index. Their end was never recorded. */
+    async listLost(range: UsageRange, statuses: readonly string[]): Promise<LostJobsSum[]> {
+      if (statuses.length === 0) return [];
+      const { rows } = await sql<LostJobsSum>`
         SELECT member_id AS "memberId", token, connection_id AS "connectionId", count(*) AS jobs FROM job_usage
-        WHERE ${isWithinRange(range)} AND word IN (${sql.join(words)}) AND NOT EXISTS (
+        WHERE ${buildRangeCondition(range)} AND word IN (${sql.join(statuses)}) AND NOT EXISTS (
           SELECT 1 FROM ledger_connections JOIN ledger_jobs ON ledger_jobs.number = ledger_connections.number
           WHERE ledger_connections.connection_id = job_usage.connection_id AND ledger_jobs.job_id = job_usage.job_id
         ) GROUP BY member_id, token, connection_id`.execute(database);
@@ -68,7 +69,7 @@ export function createJobUsageStore(database: Database) {
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
     },
 
-    /** Jobs with outputs of unknown size, newest first. */
+    /** Lists jobs with outputs of unknown size, newest first. */
     async listUnsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
       const rows = await database
         .selectFrom("jobUsage")

@@ -36,7 +36,7 @@ export function createJobViewerStore(database: Database) {
       .where("owner.disabled", "=", false);
 
   /** Files that this process has already recorded today. */
-  const recordedToday = createLru<string, true>({ max: 50_000 });
+  const filesRecordedToday = createLru<string, true>({ max: 50_000 });
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
@@ -49,7 +49,7 @@ export function createJobViewerStore(database: Database) {
       return row && toSharedConnection(row);
     },
 
-    /** By connection, in the order in which access was granted. */
+    /** Returns the viewers by connection, ordered by when access was granted. */
     async listViewers(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
       const rows = await database
         .selectFrom("jobViewers")
@@ -61,14 +61,14 @@ export function createJobViewerStore(database: Database) {
         .orderBy("members.id")
         .execute();
       const viewers = new Map<string, JobViewer[]>();
-      for (const { connectionId: id, giver, givenAt, ...member } of rows) {
+      for (const { connectionId, giver, givenAt, ...member } of rows) {
         const viewer = { memberId: member.id, name: member.name, givenBy: giver ?? undefined, givenAt };
-        viewers.set(id, [...(viewers.get(id) ?? []), viewer]);
+        viewers.set(connectionId, [...(viewers.get(connectionId) ?? []), viewer]);
       }
       return viewers;
     },
 
-    /** All members' own connections, without names and URLs. */
+    /** Lists all members' own connections, without names and URLs. */
     async listPersonal(): Promise<PersonalConnection[]> {
       return database
         .selectFrom("connections")
@@ -94,18 +94,18 @@ export function createJobViewerStore(database: Database) {
     /** Records files of jobs in a response to a member who may only see the jobs. */
     async recordShownFiles(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
-      const newHashes = [...new Set(files.map(hashFile))].filter((hash) => !recordedToday.has(`${day} ${connectionId} ${hash}`));
+      const newHashes = [...new Set(files.map(hashFile))].filter((hash) => !filesRecordedToday.has(`${day} ${connectionId} ${hash}`));
       if (newHashes.length === 0) return;
       await deleteBefore(database, "shownFiles", "at", now - RETENTION_MS);
-      for (let from = 0; from < newHashes.length; from += BATCH_SIZE) {
-        const rows = newHashes.slice(from, from + BATCH_SIZE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
+      for (let offset = 0; offset < newHashes.length; offset += BATCH_SIZE) {
+        const rows = newHashes.slice(offset, offset + BATCH_SIZE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
         await database
           .insertInto("shownFiles")
           .values(rows)
           .onConflict((conflict) => conflict.columns(["connectionId", "fileHash"]).doUpdateSet({ at: now }))
           .execute();
       }
-      for (const hash of newHashes) recordedToday.set(`${day} ${connectionId} ${hash}`, true);
+      for (const hash of newHashes) filesRecordedToday.set(`${day} ${connectionId} ${hash}`, true);
     },
 
     async hasShownFile(connectionId: string, file: ShownFile): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Submissions by idempotency key, labels of jobs and names of workflows.
+// Stores submissions by idempotency key, job labels and workflow names.
 
 import "server-only";
 import { type BatchRef, MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
@@ -10,11 +10,11 @@ export type Attempt = Submission & { startedAt: number };
 export type StoredSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
 export function createSubmissionStore(database: Database) {
-  const update = ({ memberId, key }: Submission) =>
+  const updateSubmission = ({ memberId, key }: Submission) =>
     database.updateTable("submissions").where("memberId", "=", memberId).where("idempotencyKey", "=", key);
 
   return {
-    /** False if it was submitted before. Rows older than `forgetBefore` are deleted. */
+    /** Returns false if the key was submitted before. Rows older than `forgetBefore` are deleted. */
     async start({ memberId, key }: Submission, details: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
       await deleteBefore(database, "submissions", "createdAt", details.forgetBefore);
       return hasEffect(
@@ -26,11 +26,11 @@ export function createSubmissionStore(database: Database) {
     },
 
     async recordResponse(submission: Submission, text: string): Promise<void> {
-      await update(submission).set({ answer: text }).execute();
+      await updateSubmission(submission).set({ answer: text }).execute();
     },
 
     async recordFailure(submission: Submission, { code, message }: { code: string; message: string }): Promise<void> {
-      await update(submission).set({ failureCode: code, failureMessage: message }).execute();
+      await updateSubmission(submission).set({ failureCode: code, failureMessage: message }).execute();
     },
 
     /** Deletes the attempt, because nothing was started and the key may be reused. Doesn't delete a later attempt with the same key. */
@@ -90,7 +90,7 @@ export function createJobLabelStore(database: Database) {
         .where("jobId", "in", selectTexts(database, jobIds))
         .execute();
       return new Map(
-        rows.map(({ jobId: id, label, rerunOf }) => [id, { ...(label !== "" && { label }), ...(rerunOf !== undefined && { rerunOf }) }]),
+        rows.map(({ jobId, label, rerunOf }) => [jobId, { ...(label !== "" && { label }), ...(rerunOf !== undefined && { rerunOf }) }]),
       );
     },
 
@@ -116,8 +116,8 @@ export function createJobLabelStore(database: Database) {
         .orderBy("createdAt")
         .limit(MAX_BATCH_SIZE)
         .execute();
-      const newest = rows.at(-1);
-      return { jobIds: rows.map(({ jobId }) => jobId), size: newest?.batchSize ?? 0, newestAt: newest?.createdAt ?? 0 };
+      const newestRow = rows.at(-1);
+      return { jobIds: rows.map(({ jobId }) => jobId), size: newestRow?.batchSize ?? 0, newestAt: newestRow?.createdAt ?? 0 };
     },
 
     async listReruns(connectionId: string, jobId: string): Promise<string[]> {

@@ -23,7 +23,7 @@ export function createIdentityStore(database: Database) {
       return (memberId === undefined ? identityQuery : identityQuery.where("memberId", "=", memberId)).execute();
     },
 
-    /** False if the identity belongs to another member, or the member has another subject at the issuer. */
+    /** Returns false if the identity belongs to another member, or the member has another subject at the issuer. */
     link: (identity: Identity, memberId: string, now: number) =>
       runMemberChange(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
 

@@ -64,7 +64,7 @@ export function createInvitationStore(database: Database) {
     },
 
     /**
-     * Accepts the invitation and creates its member, or sets a member's new password, in one commit. Undefined if it can't be used any more.
+     * Accepts the invitation and creates its member, or sets a member's new password, in one commit. Undefined if it is no longer valid.
      * "taken" means that the address belongs to a member, and the invitation is unchanged. With an identity, no password is set.
      */
     async accept(
@@ -82,25 +82,25 @@ export function createInvitationStore(database: Database) {
           .where("expiresAt", ">", now)
           .executeTakeFirst();
         if (!row) return undefined;
-        const { email, resetsMemberId: resetsId } = row;
-        if (resetsId !== undefined && passwordHash === undefined) return undefined;
+        const { email, resetsMemberId } = row;
+        if (resetsMemberId !== undefined && passwordHash === undefined) return undefined;
         const member =
-          resetsId === undefined || passwordHash === undefined
+          resetsMemberId === undefined || passwordHash === undefined
             ? await insertMember(transaction, { name, passwordHash, email, role: row.role, createdAt: now })
-            : await setPassword(transaction, resetsId, passwordHash, now);
+            : await setPassword(transaction, resetsMemberId, passwordHash, now);
         if (!member) return "taken";
-        // Another member got the identity meanwhile, so undo everything.
+        // Throws to undo everything, because another member got the identity in the meantime.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now)))
           throw new Error("the identity belongs to another member");
         const acceptance = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
-        // The invitation was withdrawn by another process meanwhile, so undo everything.
+        // Another process may have withdrawn the invitation in the meantime. Throws to undo everything.
         const { numUpdatedRows } = await acceptance.where("withdrawnAt", "is", null).executeTakeFirst();
-        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
+        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn in the meantime");
         return member;
       });
     },
 
-    /** Returns its email address; undefined if the invitation doesn't exist or can't be used any more. */
+    /** Returns its email address, or undefined if the invitation doesn't exist or is no longer valid. */
     async withdraw(id: string, now: number): Promise<string | undefined> {
       const row = await database
         .updateTable("invitations")

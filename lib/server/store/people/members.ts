@@ -16,8 +16,8 @@ const GUEST_RETENTION_MS = 30 * 24 * 60 * 60_000;
 const GUEST_BATCH_SIZE = 200;
 
 /** Serializes work that looks up an owner, an address or an identity before writing it. */
-export const runMemberChange = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
-  getDialect(database).runExclusive(database, "members", work);
+export const runMemberChange = <T>(database: Database, task: (trx: Kysely<Tables>) => Promise<T>) =>
+  getDialect(database).runExclusive(database, "members", task);
 
 export function createMemberStore(database: Database) {
   const findById = prepareQuery(database, database.selectFrom("members").selectAll().where("id", "=", ""));
@@ -59,14 +59,14 @@ export function createMemberStore(database: Database) {
       return toMember(member);
     },
 
-    /** Deletes some guests of a host page, or some who were absent for a month. True if more may remain. Logs and usage keep their names. */
+    /** Deletes some guests of a host page, or some absent for a month. Returns true if more may remain. Logs and usage keep their names. */
     async removeGuests(filter: { hostId: string } | { now: number }): Promise<boolean> {
-      const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUEST_BATCH_SIZE);
-      const condition =
+      const guestQuery = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUEST_BATCH_SIZE);
+      const filteredQuery =
         "hostId" in filter
-          ? guests.where("guestOf", "=", filter.hostId)
-          : guests.where("guestSeenAt", "<", filter.now - GUEST_RETENTION_MS);
-      const deleteResult = await database.deleteFrom("members").where("id", "in", condition).executeTakeFirst();
+          ? guestQuery.where("guestOf", "=", filter.hostId)
+          : guestQuery.where("guestSeenAt", "<", filter.now - GUEST_RETENTION_MS);
+      const deleteResult = await database.deleteFrom("members").where("id", "in", filteredQuery).executeTakeFirst();
       return Number(deleteResult.numDeletedRows) === GUEST_BATCH_SIZE;
     },
 
@@ -104,9 +104,9 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** A change by the member. A new password ends old sessions. Undefined if the address belongs to another member. */
+    /** A change by the member. A new password ends old sessions. Returns undefined if the address belongs to another member. */
     async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
-      const update = (trx: Kysely<Tables>) =>
+      const updateAccount = (trx: Kysely<Tables>) =>
         trx
           .updateTable("members")
           .set((expression) => ({
@@ -128,7 +128,7 @@ export function createMemberStore(database: Database) {
           .returningAll()
           .executeTakeFirst();
       // Uses a single statement if possible, because a full disk must not keep a new password from ending sessions.
-      const row = await (email === undefined ? update(database) : runMemberChange(database, update));
+      const row = await (email === undefined ? updateAccount(database) : runMemberChange(database, updateAccount));
       return row && toMember(row);
     },
 

@@ -33,7 +33,7 @@ export function createSessionStore(database: Database) {
   const endingIds = new Set<string>();
 
   return {
-    /** Also deletes expired sessions. False if a session with this id already exists. */
+    /** Also deletes expired sessions. Returns false if a session with this id already exists. */
     async create(session: Session, limits: SessionLimits): Promise<boolean> {
       const { id, memberId, createdAt } = session;
       return database.transaction().execute(async (transaction) => {
@@ -41,13 +41,13 @@ export function createSessionStore(database: Database) {
           .deleteFrom("sessions")
           .where(({ or, eb }) => or([eb("createdAt", "<=", createdAt - limits.maxMs), eb("usedAt", "<=", createdAt - limits.idleMs)]))
           .execute();
-        const newest = transaction
+        const newestIds = transaction
           .selectFrom("sessions")
           .select("id")
           .where("memberId", "=", memberId)
           .orderBy("usedAt", "desc")
           .limit(MAX_PER_MEMBER - 1);
-        await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("id", "not in", newest).execute();
+        await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("id", "not in", newestIds).execute();
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("version", "<", session.version).execute();
         await transaction
           .deleteFrom("endedSessions")
@@ -135,7 +135,7 @@ export function createSessionStore(database: Database) {
   };
 }
 
-/** True if the last use must be written. Decided from the row already read, so that most requests write nothing. */
+/** True if the last use must be written. Checks the row that was already read, so that most requests write nothing. */
 export function isUseOutdated({ usedAt }: Session, now: number): boolean {
   return usedAt <= now - USE_WRITE_INTERVAL_MS;
 }

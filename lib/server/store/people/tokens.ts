@@ -101,11 +101,11 @@ export function createTokenStore(database: Database) {
 function toToken({ tokenHash: _, connections, operations, ...token }: Row<"tokens">): Token {
   return {
     ...token,
-    connectionIds: connections === undefined ? undefined : toTexts(parseJson(connections)),
+    connectionIds: connections === undefined ? undefined : toStrings(parseJson(connections)),
     operations: tokenOperationsSchema.safeParse(parseJson(operations)).data ?? [],
   };
 }
 
-function toTexts(list: unknown): string[] {
+function toStrings(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

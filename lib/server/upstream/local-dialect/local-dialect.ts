@@ -29,8 +29,8 @@ import { historyTranslations, queueTranslations } from "./local-queue";
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const folders = ["input", "output", "temp"];
 const timeFields = ["created_at", "updated_at", "last_access_time"];
-const timeWithoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-const singleAssetPath = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
+const timeWithoutZonePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const singleAssetPathPattern = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
 const assetTranslations: readonly Translation[] = [
@@ -42,10 +42,10 @@ const assetTranslations: readonly Translation[] = [
       const response = await forward();
       const isRoot = pathGroups[1] === undefined;
       // A missing asset is reported in JSON. A HEAD for its hash has no body.
-      const isSingleAsset = request.method !== "HEAD" && singleAssetPath.test(pathGroups[1] ?? "");
+      const isSingleAsset = request.method !== "HEAD" && singleAssetPathPattern.test(pathGroups[1] ?? "");
       if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isSingleAsset) && isMissingRoute(response)))
         return createNotImplementedResponse("This local server runs without its asset library (--enable-assets).");
-      // Only newer versions have it.
+      // Only newer versions have this path.
       if (pathGroups[1] === "/download" && isMissingRoute(response))
         return createNotImplementedResponse("This local server does not download models.");
       if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(response);
@@ -69,21 +69,21 @@ function toAsset(asset: unknown): unknown {
   if (!isObject(asset)) return asset;
   const timesWithZone = timeFields.flatMap((name) => {
     const time = asset[name];
-    return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
+    return typeof time === "string" && timeWithoutZonePattern.test(time) ? [[name, `${time}Z`]] : [];
   });
   const file = findFile(asset);
   const isImage = getMediaKind({ names: [asText(asset.name)], types: [asText(asset.mime_type)] }) === "image";
   // A temporary image has no preview, but can still be opened.
   const needsPreview = file !== undefined && isImage && asText(asset.preview_url) === undefined;
-  const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
-  return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
+  const previewFields = needsPreview && { preview_url: `/api${toViewPath(file)}` };
+  return { ...asset, ...Object.fromEntries(timesWithZone), file, ...previewFields };
 }
 
 /** Uses the preview URL, which is the file's unless another asset is the preview. Otherwise builds the path from the asset's tags. */
 function findFile(asset: Record<string, unknown>): OutputFile | undefined {
-  const preview = asText(asset.preview_id) === undefined ? asText(asset.preview_url) : undefined;
-  if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
-    const { pathname, searchParams } = new URL(preview, "http://local.invalid");
+  const previewUrl = asText(asset.preview_id) === undefined ? asText(asset.preview_url) : undefined;
+  if (previewUrl !== undefined && URL.canParse(previewUrl, "http://local.invalid")) {
+    const { pathname, searchParams } = new URL(previewUrl, "http://local.invalid");
     const filename = searchParams.get("filename");
     if (pathname.endsWith("/api/view") && filename)
       return { filename, subfolder: searchParams.get("subfolder") ?? "", type: searchParams.get("type") ?? "output" };
@@ -107,7 +107,7 @@ async function translateFilterRefusal(response: Response): Promise<Response> {
   return new Response(text, { status: response.status, headers });
 }
 
-const EDGE_PARAM = "res";
+const SIZE_PARAM = "res";
 
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
@@ -138,7 +138,7 @@ const otherTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/view$/,
-    translate: ({ forward }) => forward((query) => query.delete(EDGE_PARAM)),
+    translate: ({ forward }) => forward((query) => query.delete(SIZE_PARAM)),
   },
   {
     method: "GET",
@@ -150,7 +150,7 @@ const otherTranslations: readonly Translation[] = [
         // A bare slash is an absolute path for local servers, which reject it.
         if (query.get("dir") === "/") query.set("dir", "./");
       });
-      // Folders without files don't exist there, so they count as empty.
+      // Folders without files don't exist on a local server, so they count as empty.
       return response.status === 404 ? createJsonResponse([]) : response;
     },
   },
@@ -167,18 +167,18 @@ const translations: readonly Translation[] = [
 export function createLocalDialect(send: Send, now: () => number, clientId: string): Send {
   const endedJobs = createEndedJobsCache(now);
   return async (request, onHeaders) => {
-    const sendWithHead: Send = async (request) => {
-      const response = await send(request);
+    const sendWithCallback: Send = async (localRequest) => {
+      const response = await send(localRequest);
       onHeaders?.();
       return response;
     };
-    const tools = { send: sendWithHead, endedJobs, clientId };
+    const dependencies = { send: sendWithCallback, endedJobs, clientId };
     const { pathname } = new URL(request.url);
     for (const { method, path, translate } of translations) {
       const match = method === "*" || method === request.method ? path.exec(pathname) : null;
       if (!match) continue;
       try {
-        return await translate(createExchange(tools, request, match));
+        return await translate(createExchange(dependencies, request, match));
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
         // No operation returns null, so validation rejects it.

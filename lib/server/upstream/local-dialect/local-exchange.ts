@@ -24,16 +24,16 @@ type EndedJobsCache = ReturnType<typeof createEndedJobsCache>;
 
 /** Caches the ended jobs of servers whose job list is built from their history. */
 export function createEndedJobsCache(now: () => number) {
-  const servers = createLru<string, { endedJobs: EndedJobs; at: number }>({ max: MAX_SERVERS });
+  const servers = createLru<string, { endedJobs: EndedJobs; storedAtMs: number }>({ max: MAX_SERVERS });
   return {
     now,
     get(base: string): EndedJobs | undefined {
-      const server = servers.get(base);
-      return server && now() - server.at < CACHE_MS ? server.endedJobs : undefined;
+      const entry = servers.get(base);
+      return entry && now() - entry.storedAtMs < CACHE_MS ? entry.endedJobs : undefined;
     },
     /** If `isComplete`, the entry is fresh. Otherwise it keeps the previous timestamp. */
     set(base: string, endedJobs: EndedJobs, isComplete: boolean): void {
-      servers.set(base, { endedJobs, at: isComplete ? now() : (servers.get(base)?.at ?? 0) });
+      servers.set(base, { endedJobs, storedAtMs: isComplete ? now() : (servers.get(base)?.storedAtMs ?? 0) });
     },
     delete: (base: string) => void servers.delete(base),
   };
@@ -83,7 +83,7 @@ export const getJobId = ({ pathGroups }: LocalExchange): string => decodeURIComp
 
 export type Translation = {
   method: string;
-  /** Matches the path from /api on. */
+  /** Matches the path, starting at /api. */
   path: RegExp;
   translate(exchange: LocalExchange): Promise<Response>;
 };
@@ -101,8 +101,8 @@ export function createExchange(
   function call(path: `/api/${string}`, { json, query = {} }: CallOptions = {}): Promise<Response> {
     const target = new URL(base + path);
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
-    const key = buildKeyHeader(request.headers.get("x-api-key"));
-    const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...key });
+    const keyHeader = buildKeyHeader(request.headers.get("x-api-key"));
+    const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...keyHeader });
     if (json !== undefined) headers.set("content-type", "application/json");
     const method = json === undefined ? "GET" : "POST";
     const body = json === undefined ? undefined : writeExactJson(json);
@@ -134,16 +134,16 @@ export function createExchange(
 /** If a response is too large and `bounds` is set, skips values nested deeper than the bounds. */
 export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
-  const parsed = await parseResponse(response.body).catch(async (error: unknown) => {
+  const parseResult = await parseResponse(response.body).catch(async (error: unknown) => {
     if (!bounds || !(error instanceof ResponseTooLargeError) || !error.whole) throw error;
     const boundedJson = await meterJsonStream(error.whole, bounds);
     if (!boundedJson.ok) throw new ResponseTooLargeError();
     return parseResponse(toStream(Buffer.from(boundedJson.value)));
   });
-  if (!parsed.ok) throw new NonJsonResponseError();
+  if (!parseResult.ok) throw new NonJsonResponseError();
   // Other requests run before the caller processes and serializes the value.
   await yieldToEventLoop();
-  return ok(parsed.value);
+  return ok(parseResult.value);
 }
 
 /** A `catch` handler for optional responses that may be too large. */
@@ -159,7 +159,7 @@ export function createJsonResponse(value: unknown, status = 200): Response {
 
 export const createJobNotFoundResponse = () => createJsonResponse({ code: "NOT_FOUND", message: "The server has no such job." }, 404);
 
-/** True if the path itself does not exist, as in an older version. A missing item below a known path is reported in JSON. */
+/** True if the path itself does not exist, for example in an older version. Servers report missing items of a known path in JSON. */
 export function isMissingRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }

@@ -34,30 +34,30 @@ import {
   unwrap,
 } from "./local-exchange";
 
-/** How many entries to request, in this order. If a response is too large, fewer are requested. */
+/** Entries per request, tried in this order until a response isn't too large. */
 const PAGE_SIZES = [1000, 200, 40, 8];
 const MAX_ENDED_JOBS = 1000;
 /** One entry shows whether any job has ended since. A few more usually show which. */
 const NEWEST_COUNTS = [1, 20];
-const ENDED = ["completed", "failed", "cancelled"];
+const ENDED_STATES = ["completed", "failed", "cancelled"];
 
-async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
+async function listJobsFromQueueAndHistory(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
-  const includesStatus = (status: string) => query.status === undefined || query.status.some((word) => word === status);
-  const includesAllEnded = ENDED.every(includesStatus);
-  const matches = ({ status, workflow_id }: LocalJob) =>
-    (status === undefined ? includesAllEnded : includesStatus(status)) &&
+  const includesStatus = (status: string) => query.status === undefined || query.status.some((value) => value === status);
+  const includesAllEndedStates = ENDED_STATES.every(includesStatus);
+  const matchesQuery = ({ status, workflow_id }: LocalJob) =>
+    (status === undefined ? includesAllEndedStates : includesStatus(status)) &&
     (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const { queue_running, queue_pending } = await unwrap(exchange.server.getQueue());
-  const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
-  const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
-  const { jobs: endedJobs, isTruncated } = ENDED.some(includesStatus) ? await readEnded(exchange) : { jobs: [], isTruncated: false };
+  const pendingJobs = queue_pending.map((item) => toQueuedJob(item, "pending"));
+  const activeJobs = [...pendingJobs, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
+  const { jobs: endedJobs, isTruncated } = ENDED_STATES.some(includesStatus) ? await readEnded(exchange) : { jobs: [], isTruncated: false };
   // A job that ended between the two reads is in both.
   const endedIds = new Set(endedJobs.map(({ id }) => id));
   const jobs = [...activeJobs.filter(({ id }) => !endedIds.has(id)), ...endedJobs]
-    .filter(matches)
+    .filter(matchesQuery)
     .map((job) => ({ job, key: getSortKey(job, query.sort_by) }))
-    .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))
+    .sort((a, b) => (query.sort_order === "asc" ? a.key - b.key : b.key - a.key))
     .map(({ job }) => job);
   const page = jobs.slice(query.offset, query.offset + query.limit);
   const has_more = query.offset + page.length < jobs.length;
@@ -65,7 +65,7 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   return createJsonResponse({ jobs: page, pagination, ...(isTruncated && { is_cut: true }) });
 }
 
-async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
+async function readJobFromQueueOrHistory({ server }: LocalExchange, id: string): Promise<Response> {
   const jobLocation = await findJob(server, { promptId: id });
   if (jobLocation.kind === "unreachable") return jobLocation.failure;
   if (jobLocation.kind === "missing") return createJobNotFoundResponse();
@@ -76,27 +76,29 @@ async function readOlderJob({ server }: LocalExchange, id: string): Promise<Resp
 
 async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
   const { base, endedJobs } = exchange;
-  const cached = endedJobs.get(base);
-  if (cached) {
-    const { jobs: cachedJobs, isTruncated } = cached;
+  const cachedEntry = endedJobs.get(base);
+  if (cachedEntry) {
+    const { jobs: cachedJobs, isTruncated } = cachedEntry;
     for (const count of NEWEST_COUNTS) {
-      const newest = await readNewest(exchange, count).catch(ignoreTooLarge);
-      if (!newest) break;
+      const newestJobs = await readNewestJobs(exchange, count).catch(ignoreTooLarge);
+      if (!newestJobs) break;
       const matchIndex =
-        cachedJobs.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === cachedJobs[0]?.id);
+        cachedJobs.length === 0 && newestJobs.length < count
+          ? newestJobs.length
+          : newestJobs.findIndex(({ id }) => id === cachedJobs[0]?.id);
       if (matchIndex < 0) continue;
-      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, matchIndex), ...cachedJobs], isTruncated);
+      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newestJobs.slice(0, matchIndex), ...cachedJobs], isTruncated);
       endedJobs.set(base, updatedJobs, false);
       return updatedJobs;
     }
   }
   for (const count of PAGE_SIZES) {
     // Requests one more, to detect further entries.
-    const newest = await readNewest(exchange, count + 1).catch(ignoreTooLarge);
-    if (!newest) continue;
-    const readJobs = limitJobs(count, newest);
-    endedJobs.set(base, readJobs, true);
-    return readJobs;
+    const newestJobs = await readNewestJobs(exchange, count + 1).catch(ignoreTooLarge);
+    if (!newestJobs) continue;
+    const historyJobs = limitJobs(count, newestJobs);
+    endedJobs.set(base, historyJobs, true);
+    return historyJobs;
   }
   throw new ResponseTooLargeError();
 }
@@ -105,7 +107,7 @@ function limitJobs(max: number, jobs: readonly LocalJob[], wasTruncated = false)
   return { jobs: jobs.slice(0, max), isTruncated: wasTruncated || jobs.length > max };
 }
 
-async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
+async function readNewestJobs({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
   return toEndedJobs(await unwrap(server.getHistory({ max_items: count })), MAX_ENDED_JOBS + 1);
 }
 
@@ -134,7 +136,7 @@ export const jobTranslations: readonly Translation[] = [
     path: /\/api\/jobs$/,
     async translate(exchange) {
       const { url, forward } = exchange;
-      // The server would ignore this filter, and the list would only look filtered.
+      // The server ignores this filter, so its list would not be filtered.
       if (url.searchParams.has("output_type"))
         return createNotImplementedResponse("A local server does not filter its jobs by kind of output.");
       const response = await forward((query) => {
@@ -143,7 +145,7 @@ export const jobTranslations: readonly Translation[] = [
       });
       if (!isJobListUnavailable(response)) return response;
       await response.body?.cancel();
-      return listOlderJobs(exchange);
+      return listJobsFromQueueAndHistory(exchange);
     },
   },
   {
@@ -167,7 +169,7 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   const response = await exchange.call(`/api/jobs/${encodeURIComponent(id)}`);
   if (isJobListUnavailable(response)) {
     await response.body?.cancel();
-    return readOlderJob(exchange, id);
+    return readJobFromQueueOrHistory(exchange, id);
   }
   const job = jobSchema.parse(await unwrap(readLocal(response)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return createJsonResponse(job);
@@ -206,7 +208,7 @@ function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"):
   return { id, status, priority, outputs_count: 0, nodes_total, ...toJobFields(extra) };
 }
 
-/** The newest jobs of a history, newest first. */
+/** Returns the newest jobs of a history, newest first. */
 function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
   return Object.entries(history)
     .slice(-max)
@@ -244,7 +246,7 @@ function toJobDetails(id: string, entry: unknown): LocalJob {
   return { ...job, execution_error: parseStatus(status).error, outputs, execution_status: status, ...(prompt && toWorkflow(prompt)) };
 }
 
-/** Empty for an item that was read without its nodes. */
+/** Returns no fields for an item that was read without its nodes. */
 function toWorkflow([, , prompt, extra_data]: QueueItem) {
   return Object.values(asObject(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
 }

@@ -20,7 +20,7 @@ import {
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: lenientOptional(anyCount) }) });
 
 const ENDED_STATUSES = "completed,failed,cancelled";
-const DEFAULT_ITEMS = 200;
+const DEFAULT_MAX_ITEMS = 200;
 
 export const historyTranslations: readonly Translation[] = [
   {
@@ -29,15 +29,15 @@ export const historyTranslations: readonly Translation[] = [
     async translate(exchange) {
       const { searchParams } = exchange.url;
       const offset = Number(searchParams.get("offset") ?? 0);
-      const maxItems = Number(searchParams.get("max_items") ?? DEFAULT_ITEMS);
+      const maxItems = Number(searchParams.get("max_items") ?? DEFAULT_MAX_ITEMS);
       const total = await countEnded(exchange);
       const startIndex = total === undefined ? undefined : Math.max(0, total - offset - maxItems);
       const count = total === undefined ? offset + maxItems : Math.min(maxItems, total - offset);
       if (count <= 0) return createJsonResponse({ history: [] });
       const query = { max_items: count, ...(startIndex !== undefined && { offset: startIndex }) };
-      const newest = Object.entries(await unwrap(exchange.server.getHistory(query))).reverse();
+      const newestEntries = Object.entries(await unwrap(exchange.server.getHistory(query))).reverse();
       return createJsonResponse({
-        history: newest.slice(startIndex === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))),
+        history: newestEntries.slice(startIndex === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))),
       });
     },
   },
@@ -65,7 +65,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** The number of ended jobs. Undefined without a readable list: then the newest entries are read and sliced to the page. */
+/** Returns undefined without a readable job list. Then the newest entries are read and sliced to the page. */
 async function countEnded({ call }: LocalExchange): Promise<number | undefined> {
   const response = await call("/api/jobs", { query: { status: ENDED_STATUSES, limit: 1 } });
   if (isJobListUnavailable(response)) return void (await response.body?.cancel());
@@ -87,7 +87,7 @@ function toRow(id: string, entry: HistoryEntry | undefined) {
 const bodySchema = z.looseObject({ delete: z.array(z.string()).optional(), clear: z.boolean().optional() });
 
 /** Enough for all jobs that may start and end between two reads. */
-const RECENT_ENTRIES = 200;
+const MAX_RECENT_ENTRIES = 200;
 
 export const queueTranslations: readonly Translation[] = [
   {
@@ -96,8 +96,8 @@ export const queueTranslations: readonly Translation[] = [
     async translate({ server }) {
       const { queue_running, queue_pending } = await unwrap(server.getQueue());
       // The lowest priority runs first. The list itself is in no guaranteed order.
-      const pending = queue_pending.sort((queue, other) => (queue?.[0] ?? 0) - (other?.[0] ?? 0));
-      return createJsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
+      const pendingItems = queue_pending.sort((a, b) => (a?.[0] ?? 0) - (b?.[0] ?? 0));
+      return createJsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pendingItems.map(toTuple) });
     },
   },
   {
@@ -105,14 +105,14 @@ export const queueTranslations: readonly Translation[] = [
     path: /\/api\/queue$/,
     async translate(exchange) {
       const body = bodySchema.parse(await exchange.request.json());
-      const { running, waiting } = await readIds(exchange);
-      const targets = body.clear ? waiting : waiting.filter((id) => body.delete?.includes(id));
-      const queued = new Set([...waiting, ...running]);
-      const notQueued = body.clear ? [] : (body.delete ?? []).filter((id) => !queued.has(id));
-      const ended = notQueued.length === 0 ? [] : await readRecentIds(exchange);
-      const leftQueue = notQueued.filter((id) => !ended.includes(id));
-      const deleted = targets.length === 0 ? [] : await removeFromQueue(exchange, targets, body.clear);
-      return createJsonResponse({ deleted, gone: leftQueue, cleared: body.clear === true });
+      const { runningIds, waitingIds } = await readQueueIds(exchange);
+      const targets = body.clear ? waitingIds : waitingIds.filter((id) => body.delete?.includes(id));
+      const queuedIds = new Set([...waitingIds, ...runningIds]);
+      const unqueuedIds = body.clear ? [] : (body.delete ?? []).filter((id) => !queuedIds.has(id));
+      const endedIds = unqueuedIds.length === 0 ? [] : await readRecentIds(exchange);
+      const goneIds = unqueuedIds.filter((id) => !endedIds.includes(id));
+      const deletedIds = targets.length === 0 ? [] : await removeFromQueue(exchange, targets, body.clear);
+      return createJsonResponse({ deleted: deletedIds, gone: goneIds, cleared: body.clear === true });
     },
   },
   {
@@ -122,12 +122,12 @@ export const queueTranslations: readonly Translation[] = [
     async translate(exchange) {
       const id = getJobId(exchange);
       const { server } = exchange;
-      const queueIds = await readIds(exchange);
-      if (queueIds.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0)
+      const queueIds = await readQueueIds(exchange);
+      if (queueIds.waitingIds.includes(id) && (await removeFromQueue(exchange, [id])).length > 0)
         return createJsonResponse({ cancelled: true });
       // The job may have started since the first read.
-      const { running } = queueIds.waiting.includes(id) ? await readIds(exchange) : queueIds;
-      if (running.includes(id)) {
+      const { runningIds } = queueIds.waitingIds.includes(id) ? await readQueueIds(exchange) : queueIds;
+      if (runningIds.includes(id)) {
         await unwrap(server.interrupt(id));
         return createJsonResponse({ cancelled: true });
       }
@@ -144,24 +144,24 @@ export const queueTranslations: readonly Translation[] = [
 ];
 
 /** Returns the targets that were removed before they ran. */
-async function removeFromQueue(exchange: LocalExchange, targets: readonly string[], isAll = false): Promise<string[]> {
-  await unwrap(isAll ? exchange.server.clearQueue() : exchange.server.deleteQueued(targets));
-  const { running, waiting } = await readIds(exchange);
-  const remaining = new Set([...waiting, ...running, ...(await readRecentIds(exchange))]);
-  return targets.filter((id) => !remaining.has(id));
+async function removeFromQueue(exchange: LocalExchange, targets: readonly string[], shouldClear = false): Promise<string[]> {
+  await unwrap(shouldClear ? exchange.server.clearQueue() : exchange.server.deleteQueued(targets));
+  const { runningIds, waitingIds } = await readQueueIds(exchange);
+  const remainingIds = new Set([...waitingIds, ...runningIds, ...(await readRecentIds(exchange))]);
+  return targets.filter((id) => !remainingIds.has(id));
 }
 
-async function readIds({ server }: LocalExchange): Promise<{ running: string[]; waiting: string[] }> {
+async function readQueueIds({ server }: LocalExchange): Promise<{ runningIds: string[]; waitingIds: string[] }> {
   const { queue_running, queue_pending } = await unwrap(server.getQueue());
-  return { running: selectReadable(queue_running).map(([, id]) => id), waiting: selectReadable(queue_pending).map(([, id]) => id) };
+  return { runningIds: selectReadable(queue_running).map(([, id]) => id), waitingIds: selectReadable(queue_pending).map(([, id]) => id) };
 }
 
-/** Only adds details to the response, so a failed read must not fail the change. */
+/** The ids only add details to the response, so a failed read must not fail the change. */
 async function readRecentIds({ server }: LocalExchange): Promise<string[]> {
-  const pendingHistory = server
-    .getHistory({ max_items: RECENT_ENTRIES })
+  const historyPromise = server
+    .getHistory({ max_items: MAX_RECENT_ENTRIES })
     .catch((error) => (error instanceof NonJsonResponseError ? undefined : ignoreTooLarge(error)));
-  const history = await pendingHistory;
+  const history = await historyPromise;
   return history?.ok ? Object.keys(history.value) : [];
 }
 

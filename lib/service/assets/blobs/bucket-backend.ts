@@ -27,10 +27,10 @@ const toKey = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 export async function readBlob(bucket: Bucket, hash: string, range?: { start: number; end: number; size: number }): Promise<Readable> {
   const controller = new AbortController();
   const firstByte = range?.start ?? 0;
-  const requestObject = async (from: number) => {
-    const isWhole = range === undefined && from === 0;
+  const requestObject = async (offset: number) => {
+    const isFullObject = range === undefined && offset === 0;
     const object = await bucket
-      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${range?.end ?? ""}`, controller.signal)
+      .get(toKey(hash), isFullObject ? undefined : `bytes=${offset}-${range?.end ?? ""}`, controller.signal)
       .catch((error) => {
         // The range is beyond the end, so the blob is truncated.
         if (isBucketError(error) && error.status === 416) throw createDamagedBytesError();
@@ -39,7 +39,7 @@ export async function readBlob(bucket: Bucket, hash: string, range?: { start: nu
     if (!object) throw createMissingBytesError();
     if (!(object.Body instanceof Readable)) throw new BucketError("return an object", "the response has no body", undefined);
     const total = Number(/\/(\d+)$/.exec(object.ContentRange ?? "")?.[1] ?? object.ContentLength);
-    if ((range && total !== range.size) || (!isWhole && object.ContentRange === undefined)) {
+    if ((range && total !== range.size) || (!isFullObject && object.ContentRange === undefined)) {
       object.Body.destroy();
       throw createDamagedBytesError();
     }
@@ -80,23 +80,23 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     const key = toKey(staged.hash);
     const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
-    const upload = await bucket.startUpload(key);
+    const uploadId = await bucket.startUpload(key);
     const controller = new AbortController();
     const limitForBlob = createLimiter(MAX_CONCURRENT_PARTS_PER_BLOB);
     const sendPart = (start: number, index: number) =>
       limit(async () => {
         controller.signal.throwIfAborted();
         const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
-        return bucket.putPart(key, upload, index + 1, body, controller.signal);
+        return bucket.putPart(key, uploadId, index + 1, body, controller.signal);
       });
     const parts = starts.map((start, index) => limitForBlob(() => sendPart(start, index)));
     try {
-      await bucket.complete(key, upload, await Promise.all(parts));
+      await bucket.complete(key, uploadId, await Promise.all(parts));
     } catch (error) {
       controller.abort();
       await Promise.allSettled(parts);
       // If this fails too, the sweep aborts the upload a day later.
-      await bucket.abort(key, upload).catch(() => undefined);
+      await bucket.abort(key, uploadId).catch(() => undefined);
       throw error;
     }
   }

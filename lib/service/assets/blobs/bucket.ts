@@ -65,7 +65,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     }
   }
 
-  async function find<T>(action: string, request: Promise<T>): Promise<T | undefined> {
+  async function findObject<T>(action: string, request: Promise<T>): Promise<T | undefined> {
     try {
       return await withBucketErrors(action, request);
     } catch (error) {
@@ -82,22 +82,22 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
   return {
     async getSize(key: string): Promise<number | undefined> {
-      const head = await find("describe an object", client.send(new sdk.HeadObjectCommand(toObject(key))));
+      const head = await findObject("describe an object", client.send(new sdk.HeadObjectCommand(toObject(key))));
       return head && (head.ContentLength ?? 0);
     },
 
     get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
-      find("return an object", client.send(new sdk.GetObjectCommand({ ...toObject(key), Range: range }), { abortSignal: signal })),
+      findObject("return an object", client.send(new sdk.GetObjectCommand({ ...toObject(key), Range: range }), { abortSignal: signal })),
 
     /** Creates a signed URL locally. Anyone who has it can read the object until it expires. */
-    createSignedUrl(key: string, { mediaType, disposition, cacheControl }: ContentHeaders, seconds: number): Promise<string> {
+    createSignedUrl(key: string, { mediaType, disposition, cacheControl }: ContentHeaders, ttlSeconds: number): Promise<string> {
       const responseHeaders = {
         ResponseContentType: mediaType,
         ResponseContentDisposition: disposition,
         ResponseCacheControl: cacheControl,
       };
-      const signedUrl = getSignedUrl(client, new sdk.GetObjectCommand({ ...toObject(key), ...responseHeaders }), { expiresIn: seconds });
-      return withBucketErrors("sign a URL", signedUrl);
+      const command = new sdk.GetObjectCommand({ ...toObject(key), ...responseHeaders });
+      return withBucketErrors("sign a URL", getSignedUrl(client, command, { expiresIn: ttlSeconds }));
     },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
@@ -117,37 +117,37 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       return UploadId;
     },
 
-    async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
-      const part = new sdk.UploadPartCommand({ ...toObject(key), UploadId: upload, PartNumber: number, Body: body });
-      const { ETag } = await withBucketErrors("store a part", client.send(part, { abortSignal: signal }));
+    async putPart(key: string, uploadId: string, partNumber: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
+      const command = new sdk.UploadPartCommand({ ...toObject(key), UploadId: uploadId, PartNumber: partNumber, Body: body });
+      const { ETag } = await withBucketErrors("store a part", client.send(command, { abortSignal: signal }));
       if (ETag === undefined) throw new BucketError("store a part", "the response has no ETag", undefined);
       return ETag;
     },
 
-    async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
-      const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-      const completion = { ...toObject(key), UploadId: upload, MultipartUpload: { Parts } };
+    async complete(key: string, uploadId: string, etags: readonly string[]): Promise<void> {
+      const Parts = etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
+      const completion = { ...toObject(key), UploadId: uploadId, MultipartUpload: { Parts } };
       await withBucketErrors("complete an upload", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
-    async abort(key: string, upload: string): Promise<void> {
-      await withBucketErrors("abort an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...toObject(key), UploadId: upload })));
+    async abort(key: string, uploadId: string): Promise<void> {
+      await withBucketErrors("abort an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...toObject(key), UploadId: uploadId })));
     },
 
     async *listKeys(keyPrefix: string): AsyncGenerator<string> {
-      for (let token: string | undefined, isMore = true; isMore;) {
-        const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + keyPrefix, ContinuationToken: token });
-        const { Contents = [], IsTruncated, NextContinuationToken } = await withBucketErrors("list its objects", client.send(page));
+      for (let token: string | undefined, hasMore = true; hasMore;) {
+        const command = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + keyPrefix, ContinuationToken: token });
+        const { Contents = [], IsTruncated, NextContinuationToken } = await withBucketErrors("list its objects", client.send(command));
         for (const { Key = "" } of Contents) yield Key.slice(prefix.length);
         token = NextContinuationToken;
-        isMore = IsTruncated === true && token !== undefined;
+        hasMore = IsTruncated === true && token !== undefined;
       }
     },
 
     async *listUploads(keyPrefix: string): AsyncGenerator<{ key: string; upload: string; startedMs: number }> {
       for (let marker: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; marker;) {
-        const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + keyPrefix, ...marker });
-        const response: ListMultipartUploadsCommandOutput = await withBucketErrors("list its uploads", client.send(page));
+        const command = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + keyPrefix, ...marker });
+        const response: ListMultipartUploadsCommandOutput = await withBucketErrors("list its uploads", client.send(command));
         const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = response;
         for (const { Key = "", UploadId = "", Initiated } of Uploads)
           yield { key: Key.slice(prefix.length), upload: UploadId, startedMs: Initiated?.getTime() ?? Infinity };

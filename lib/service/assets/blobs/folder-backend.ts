@@ -31,14 +31,14 @@ export async function claimBackend(backend: SharedBackend, id: string): Promise<
 }
 
 async function isEmpty(backend: BlobBackend): Promise<boolean> {
-  const first = await backend.list()[Symbol.asyncIterator]().next();
-  return first.done === true;
+  const { done } = await backend.list()[Symbol.asyncIterator]().next();
+  return done === true;
 }
 
 const createForeignMessage = (reason: string) =>
   `LIGHTDESK_BLOBS must be a location that only this service uses: it ${reason}, which would be deleted.`;
 
-/** Makes all writes to the store wait for its claim. */
+/** Delays all writes until the store is claimed. */
 export function createGuardedBackend(backend: BlobBackend, waitForClaim: () => Promise<void>): BlobBackend {
   return {
     ...backend,
@@ -57,37 +57,37 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export function createFolderBackend(folder: string): SharedBackend {
   const getPath = (hash: string) => getBlobPath(folder, hash);
-  const incoming = join(dirname(folder), "incoming");
+  const incomingFolder = join(dirname(folder), "incoming");
   const markerPath = join(dirname(folder), "lightdesk-store");
 
   /** Modification times of files with verified content, so that uploads don't read them again. */
   const verifiedTimes = createLru<string, number>({ max: 100_000 });
-  const shards = new Map<string, Promise<void>>();
-  const pendingSyncs = new Map<string, Promise<void>>();
+  const shardSyncs = new Map<string, Promise<void>>();
+  const pendingAdoptions = new Map<string, Promise<void>>();
 
   /** Syncs a shard's name into the parent folder, once per process. Later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
-    const synced = shards.get(shard) ?? syncFolder(folder);
-    shards.set(shard, synced);
-    synced.catch(() => shards.delete(shard));
-    return synced;
+    const shardSync = shardSyncs.get(shard) ?? syncFolder(folder);
+    shardSyncs.set(shard, shardSync);
+    shardSync.catch(() => shardSyncs.delete(shard));
+    return shardSync;
   }
 
   async function moveIntoStore(staged: StagedContent): Promise<void> {
     const target = getPath(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
-    // Syncs both folders in parallel.
-    const shardSynced = syncShard(shard);
-    if (await linkToTarget(staged, target)) return shardSynced;
-    const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
+    // Runs in parallel with the sync of the shard itself.
+    const shardSync = syncShard(shard);
+    if (await linkToTarget(staged, target)) return shardSync;
+    const [{ mtimeMs }] = await Promise.all([stat(target), shardSync, syncFolder(shard)]);
     verifiedTimes.set(staged.hash, mtimeMs);
   }
 
-  /** For a file on another disk, which cannot be linked: copies it next to the blobs, then links it to its name. */
+  /** Copies a file from another disk, which can't be linked, next to the blobs, then links the copy. */
   async function copyFromOtherDisk(staged: StagedContent, target: string): Promise<boolean> {
-    await mkdir(incoming, { recursive: true, mode: 0o700 });
-    const copy = join(incoming, randomUUID());
+    await mkdir(incomingFolder, { recursive: true, mode: 0o700 });
+    const copy = join(incomingFolder, randomUUID());
     try {
       await copyFile(staged.path, copy, constants.COPYFILE_EXCL);
       const handle = await open(copy, "r+");
@@ -99,14 +99,14 @@ export function createFolderBackend(folder: string): SharedBackend {
   }
 
   /** Returns true if the target already exists, synced and with these bytes. */
-  async function linkToTarget(staged: StagedContent, target: string, isAgain = false): Promise<boolean> {
+  async function linkToTarget(staged: StagedContent, target: string, isRetry = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
       if (getErrorCode(error) === "EXDEV") return copyFromOtherDisk(staged, target);
       // The same bytes are already stored. They are only replaced if the disk has damaged them.
       if (getErrorCode(error) !== "EEXIST") throw error;
-      if (isAgain) return false; // another process has replaced them at the same time
+      if (isRetry) return false; // another process has replaced them at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
@@ -122,10 +122,10 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async adopt(staged) {
       // Stores equal content sequentially, so that the later call finds what the earlier one has stored.
-      for (let other = pendingSyncs.get(staged.hash); other; other = pendingSyncs.get(staged.hash)) await other.catch(() => undefined);
-      const work = moveIntoStore(staged).finally(() => pendingSyncs.delete(staged.hash));
-      pendingSyncs.set(staged.hash, work);
-      await work;
+      while (pendingAdoptions.has(staged.hash)) await pendingAdoptions.get(staged.hash)?.catch(() => undefined);
+      const adoption = moveIntoStore(staged).finally(() => pendingAdoptions.delete(staged.hash));
+      pendingAdoptions.set(staged.hash, adoption);
+      await adoption;
     },
 
     has: async (hash) =>
@@ -136,7 +136,7 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     open: (hash) => openFile(getPath(hash)),
 
-    withFiles: (_hashes, use) => use(getPath),
+    withFiles: (_hashes, callback) => callback(getPath),
 
     remove: (hash) => rm(getPath(hash), { force: true }),
 
@@ -147,10 +147,10 @@ export function createFolderBackend(folder: string): SharedBackend {
     },
 
     async cleanUp() {
-      for (const name of await readdir(incoming).catch(() => [])) {
-        const stats = await stat(join(incoming, name)).catch(() => undefined);
+      for (const name of await readdir(incomingFolder).catch(() => [])) {
+        const stats = await stat(join(incomingFolder, name)).catch(() => undefined);
         // Another process may still be copying a recent file.
-        if (stats && stats.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+        if (stats && stats.mtimeMs < Date.now() - DAY_MS) await rm(join(incomingFolder, name), { force: true });
       }
     },
 

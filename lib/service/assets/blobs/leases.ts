@@ -26,7 +26,7 @@ type LeaseOptions = {
 const createHolderId = (processId: string) => `${processId} ${randomUUID()}`;
 const getProcessId = (holder: string) => holder.split(" ")[0] ?? "";
 
-/** Deletes leases of processes that are no longer alive, once they can't be working any more. */
+/** Deletes leases of processes that are no longer alive, once they can't be writing any more. */
 export async function removeDeadLeases({ database, processes, now }: Pick<LeaseOptions, "database" | "processes" | "now">): Promise<void> {
   const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
   if (leases.length === 0) return;
@@ -45,15 +45,16 @@ export async function removeDeadLeases({ database, processes, now }: Pick<LeaseO
 export function createLeases({ database, processes, findReferenced, now, log }: LeaseOptions): BlobHolds {
   const isReferenced = async (reader: Reader, hash: string) => (await findReferenced(reader, [hash])).has(hash);
 
-  async function isLeased(tx: Transaction, hashes: readonly string[], removalsOnly: boolean): Promise<boolean> {
+  async function isLeased(tx: Transaction, hashes: readonly string[], isRemovalOnly: boolean): Promise<boolean> {
     await tx.run(query.deleteFrom("blob_leases").where("until", "<=", now()));
     const leases = query.selectFrom("blob_leases").select("hash").where("hash", "in", hashes).limit(1);
-    return (await tx.row(removalsOnly ? leases.where("is_removal", "=", 1) : leases)) !== undefined;
+    return (await tx.row(isRemovalOnly ? leases.where("is_removal", "=", 1) : leases)) !== undefined;
   }
 
   async function insertLeases(tx: Transaction, hashes: readonly string[], holder: string, isRemoval: boolean): Promise<void> {
-    const until = now() + (isRemoval ? REMOVAL_LEASE_MS : HOLD_LEASE_MS);
-    await tx.run(query.insertInto("blob_leases").values(hashes.map((hash) => ({ hash, holder, is_removal: Number(isRemoval), until }))));
+    const expiresAt = now() + (isRemoval ? REMOVAL_LEASE_MS : HOLD_LEASE_MS);
+    const leases = hashes.map((hash) => ({ hash, holder, is_removal: Number(isRemoval), until: expiresAt }));
+    await tx.run(query.insertInto("blob_leases").values(leases));
   }
 
   const release = (holder: string) =>
@@ -62,9 +63,9 @@ export function createLeases({ database, processes, findReferenced, now, log }: 
       .catch((error: unknown) => void log.warn({ err: error }, "blob lease release failed"));
 
   return {
-    async hold(hashes, work) {
+    async hold(hashes, callback) {
       const uniqueHashes = [...new Set(hashes)];
-      if (uniqueHashes.length === 0) return work();
+      if (uniqueHashes.length === 0) return callback();
       const holder = createHolderId(processes.id);
       const acquire = () =>
         database.commit(async (tx) => {
@@ -78,7 +79,7 @@ export function createLeases({ database, processes, findReferenced, now, log }: 
         await sleep(RETRY_MS);
       }
       try {
-        return await work();
+        return await callback();
       } finally {
         // Not awaited, because later commits of this process run after it.
         void release(holder);

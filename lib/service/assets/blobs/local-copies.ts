@@ -70,9 +70,9 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
       () => false,
     );
     if (isCached) return countCopy("kept");
-    const work = pendingFetches.get(hash) ?? fetchMissingCopy(hash).finally(() => pendingFetches.delete(hash));
-    pendingFetches.set(hash, work);
-    await work;
+    const pendingFetch = pendingFetches.get(hash) ?? fetchMissingCopy(hash).finally(() => pendingFetches.delete(hash));
+    pendingFetches.set(hash, pendingFetch);
+    await pendingFetch;
   }
 
   return {
@@ -96,8 +96,8 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
         return await callback(getPath);
       } finally {
         for (const path of paths) {
-          const remaining = (useCounts.get(path) ?? 1) - 1;
-          if (remaining > 0) useCounts.set(path, remaining);
+          const remainingCount = (useCounts.get(path) ?? 1) - 1;
+          if (remainingCount > 0) useCounts.set(path, remainingCount);
           else useCounts.delete(path);
         }
         await evict();

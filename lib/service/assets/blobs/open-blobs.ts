@@ -34,7 +34,7 @@ export async function recordBlobLocation(dataDir: string, blobs: BlobSetting): P
   if (readRecordedLocation(dataDir) !== location) await writeAtomically(getLocationPath(dataDir), `${location}\n`);
 }
 
-/** A backup doesn't record its bucket, but the first start with LIGHTDESK_BLOBS does. */
+/** A backup doesn't contain the bucket's location. The first start with LIGHTDESK_BLOBS records it. */
 export async function recordUnknownBucket(dataDir: string): Promise<void> {
   await writeAtomically(getLocationPath(dataDir), "the bucket of the service that was backed up\n");
 }
@@ -170,7 +170,7 @@ async function tryFolder(path: string): Promise<BackendCheck> {
     await link(probe, linkedProbe);
     return { isReachable: true, storeId };
   } finally {
-    for (const value of [probe, linkedProbe]) await rm(value, { force: true });
+    for (const probePath of [probe, linkedProbe]) await rm(probePath, { force: true });
   }
 }
 
@@ -203,7 +203,7 @@ async function putIfAbsent(bucket: Bucket, key: string, bytes: Uint8Array): Prom
 }
 
 async function isListed(bucket: Bucket, key: string): Promise<boolean> {
-  for await (const value of bucket.listKeys(key)) if (value === key) return true;
+  for await (const listedKey of bucket.listKeys(key)) if (listedKey === key) return true;
   return false;
 }
 

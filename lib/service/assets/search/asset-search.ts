@@ -36,7 +36,7 @@ export async function countOwnedAssets(reader: Reader, owner: number): Promise<n
 export function createConditions(
   { include, exclude, name, metadata }: ParsedAssetFilter,
   nameCondition: RawBuilder<unknown>,
-  metadataTest: (condition: MetadataCondition) => RawBuilder<unknown>,
+  toMetadataCondition: (condition: MetadataCondition) => RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
   const toTagCondition = (tags: readonly string[]) =>
     sql`exists (select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
@@ -44,13 +44,13 @@ export function createConditions(
     ...(name === "" ? [] : [nameCondition]),
     ...include.map((tag) => toTagCondition([tag])),
     ...(exclude.length === 0 ? [] : [sql`not ${toTagCondition(exclude)}`]),
-    ...metadata.map(metadataTest),
+    ...metadata.map(toMetadataCondition),
   ];
 }
 
 export function createDocuments({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
   const createDocument = (path: readonly string[], value: unknown) =>
-    path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
+    path.reduceRight((innerJson, key) => `{${writeExactJson(key)}:${innerJson}}`, writeExactJson(value));
   return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((item) => createDocument(path, item))));
 }
 
@@ -61,17 +61,17 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
     async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
       if (filter.isUnsatisfiable) return { seqs: [], total: 0 };
       const owners = getOwners(userId, includePublic);
-      const tests = createConditions(filter, createNameCondition(filter), createMetadataCondition);
+      const conditions = createConditions(filter, createNameCondition(filter), createMetadataCondition);
       // One branch per owner. Each is already sorted, and PostgreSQL merges them only up to the end of the page.
       const column = sql.ref(sortColumns[sort].column);
-      const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${selectAssets([owner], tests)}`);
+      const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${selectAssets([owner], conditions)}`);
       const orderBy = sql`order by sort_value ${sql.raw(order)}, id ${sql.raw(order)}`;
       const page = sql`select id, sort_value from (${sql.join(branches, sql` union all `)}) as found ${orderBy} limit ${limit} offset ${offset}`;
       const seqs = sql`select json_agg(seq ${orderBy}) from (${page}) as page join assets using (id)`;
       const total =
-        tests.length === 0
+        conditions.length === 0
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
-          : sql`select count(*) from ${selectAssets(owners, tests)}`;
+          : sql`select count(*) from ${selectAssets(owners, conditions)}`;
       const row = await reader.row(
         toStatement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
@@ -82,27 +82,27 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
     async countTags(userId, filter, includePublic) {
       if (filter.isUnsatisfiable) return new Map();
       const owners = getOwners(userId, includePublic);
-      const tests = createConditions(filter, createNameCondition(filter), createMetadataCondition);
-      const builder =
-        tests.length === 0
+      const conditions = createConditions(filter, createNameCondition(filter), createMetadataCondition);
+      const tagCounts =
+        conditions.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
-          : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${selectAssets(owners, tests)})`;
-      const rows = await reader.rows(toStatement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
+          : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${selectAssets(owners, conditions)})`;
+      const rows = await reader.rows(toStatement(sql<{ tag: string; n: number }>`select tag, ${tagCounts} group by tag`));
       return new Map(rows.map(({ tag, n }) => [tag, n]));
     },
   };
 }
 
-function selectAssets(owners: readonly number[], tests: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...tests], sql` and `)}`;
+function selectAssets(owners: readonly number[], conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...conditions], sql` and `)}`;
 }
 
 const createNameCondition = ({ name }: ParsedAssetFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
 function createMetadataCondition(condition: MetadataCondition): RawBuilder<unknown> {
   const documents = createDocuments(condition, (value) => [value, [value]]);
-  const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
-  return sql`(${sql.join(tests, sql` or `)})`;
+  const conditions = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
+  return sql`(${sql.join(conditions, sql` or `)})`;
 }
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;
@@ -140,11 +140,11 @@ function parseMetadataFilter(text: string | undefined): MetadataCondition[] {
   try {
     filter = parseExactJson(text);
   } catch {
-    throw invalidFilter("must be the JSON text of an object");
+    throw createInvalidFilterError("must be the JSON text of an object");
   }
-  if (!isObject(filter)) throw invalidFilter("must be the JSON text of an object");
+  if (!isObject(filter)) throw createInvalidFilterError("must be the JSON text of an object");
   const conditions = flattenFilter(filter, []);
-  if (conditions.length > MAX_CONDITIONS) throw invalidFilter(`contains more than ${MAX_CONDITIONS} conditions`);
+  if (conditions.length > MAX_CONDITIONS) throw createInvalidFilterError(`contains more than ${MAX_CONDITIONS} conditions`);
   return conditions;
 }
 
@@ -153,10 +153,10 @@ function flattenFilter(filter: Record<string, unknown>, path: readonly string[])
     const innerPath = [...path, key];
     if (isObject(value)) return flattenFilter(value, innerPath);
     if (innerPath.some((value) => /["\\\0]/.test(value)))
-      throw invalidFilter("keys must not contain quotes, backslashes or NUL characters");
-    const steps = innerPath.flatMap((value) => value.split("."));
+      throw createInvalidFilterError("keys must not contain quotes, backslashes or NUL characters");
+    const segments = innerPath.flatMap((value) => value.split("."));
     // The path as written, or split at its dots.
-    const paths = steps.length === innerPath.length ? [innerPath] : [innerPath, steps];
+    const paths = segments.length === innerPath.length ? [innerPath] : [innerPath, segments];
     return [{ paths, values: (Array.isArray(value) ? value : [value]).map(requireScalar) }];
   });
 }
@@ -164,7 +164,7 @@ function flattenFilter(filter: Record<string, unknown>, path: readonly string[])
 function requireScalar(value: unknown): Scalar {
   const scalar = toScalar(value);
   if (scalar !== undefined) return scalar;
-  throw invalidFilter("values must be strings, numbers, booleans, null or lists of these");
+  throw createInvalidFilterError("values must be strings, numbers, booleans, null or lists of these");
 }
 
 /** Returns undefined for lists and objects. Integers too large for a double become a bigint. */
@@ -173,6 +173,6 @@ function toScalar(value: unknown): Scalar | undefined {
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }
 
-function invalidFilter(message: string): ServiceError {
+function createInvalidFilterError(message: string): ServiceError {
   return new ServiceError("INVALID_QUERY", `metadata_filter: ${message}.`, [{ field: "metadata_filter", message }]);
 }

@@ -48,8 +48,8 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
       const direction = sql.raw((page.order === "desc") !== isReversed ? "desc" : "asc");
       const column = sql.ref(sortColumns[page.sort].column);
       const nonEmptySearches = searches.filter((search) => search.total > 0);
-      const rows = nonEmptySearches.map((search) => selectCheapestRows(search, filter, page.sort, offset + length));
-      const selections = rows.map((from) => sql`select assets.seq, assets.id as tie, ${column} as sort_value from ${from}`);
+      const rowSources = nonEmptySearches.map((search) => selectCheapestRows(search, filter, page.sort, offset + length));
+      const selections = rowSources.map((rows) => sql`select assets.seq, assets.id as tie, ${column} as sort_value from ${rows}`);
       const pageQuery = sql<{ seq: number }>`${sql.join(selections, sql` union all `)} order by sort_value ${direction}, tie ${direction}
         limit ${length} offset ${offset}`;
       const seqs = (await reader.rows(toStatement(pageQuery))).map((row) => row.seq);
@@ -96,7 +96,7 @@ function selectCheapestRows(
     },
     ...(matchingKeys ? [{ cost: total * ROW_COSTS.collect, rows: selectAssetsByKeys(matchingKeys) }] : []),
   ];
-  return plans.reduce((best, plan) => (plan.cost < best.cost ? plan : best)).rows;
+  return plans.reduce((cheapest, plan) => (plan.cost < cheapest.cost ? plan : cheapest)).rows;
 }
 
 async function prepareOwnerSearch(reader: Reader, owner: number, filter: ParsedAssetFilter): Promise<OwnerSearch> {
@@ -146,8 +146,8 @@ async function prepareOwnerSearch(reader: Reader, owner: number, filter: ParsedA
   if (conditionCount < 2 || Math.min(...include.map((value) => tags.get(value)?.n ?? 0)) > MAX_LISTED_KEYS) {
     return { ...base, matchingKeys, total: await countKeys(reader, matchingKeys) };
   }
-  const listing = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${matchingKeys})`;
-  const row = await reader.row(toStatement(listing));
+  const listQuery = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${matchingKeys})`;
+  const row = await reader.row(toStatement(listQuery));
   return { ...base, matchingKeys: sql`select value as key from json_each(${row?.keys ?? "[]"})`, total: row?.n ?? 0 };
 }
 
@@ -164,13 +164,13 @@ type Tags = ReadonlyMap<string, { code: string; n: number }>;
 
 async function readTags(reader: Reader, owner: number, tags: readonly string[]): Promise<Tags> {
   if (tags.length === 0) return new Map();
-  const rows = query.selectFrom("tag_counts").select(["id", "tag", "n"]).where("owner_id", "=", owner).where("tag", "in", tags);
-  return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: toTagCode(id), n }]));
+  const tagQuery = query.selectFrom("tag_counts").select(["id", "tag", "n"]).where("owner_id", "=", owner).where("tag", "in", tags);
+  return new Map((await reader.rows(tagQuery)).map(({ id, tag, n }) => [tag, { code: toTagCode(id), n }]));
 }
 
 function createOwnerKeyRange(key: string, owner: number): RowsSql {
-  const [first, last] = [getFirstKey(owner), getFirstKey(owner + 1)];
-  return sql`${sql.raw(key)} >= cast(${first} as integer) and ${sql.raw(key)} < cast(${last} as integer)`;
+  const [firstKey, endKey] = [getFirstKey(owner), getFirstKey(owner + 1)];
+  return sql`${sql.raw(key)} >= cast(${firstKey} as integer) and ${sql.raw(key)} < cast(${endKey} as integer)`;
 }
 
 function selectKeysByText(owner: number, ftsQuery: string): RowsSql {
@@ -204,13 +204,13 @@ function selectAssetsByKeys(keys: RowsSql): RowsSql {
 }
 
 async function visitTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
-  const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
-  for (let from = 0; from <= last; from += TAG_COUNT_BATCH_KEYS) {
-    const first = getFirstKey(owner) + from;
-    const batch = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + TAG_COUNT_BATCH_KEYS} as integer)`;
-    const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
+  const maxSeq = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
+  for (let seq = 0; seq <= maxSeq; seq += TAG_COUNT_BATCH_KEYS) {
+    const firstKey = getFirstKey(owner) + seq;
+    const batch = sql`select key from (${keys}) where key >= cast(${firstKey} as integer) and key < cast(${firstKey + TAG_COUNT_BATCH_KEYS} as integer)`;
+    const tagsQuery = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
       cross join asset_tags on asset_seq = ${sql.raw(toSeqSql("found.key"))}`;
-    const text = (await reader.row(toStatement(tags)))?.tags;
+    const text = (await reader.row(toStatement(tagsQuery)))?.tags;
     for (const tag of text?.split("\n") ?? []) visit(tag);
   }
 }

@@ -60,7 +60,7 @@ function selectOldestEnded(userId: number, endedUntil: number, limit: number) {
   );
   if (!firstSelection) throw new Error("there are no terminal states");
   return otherSelections
-    .reduce((merged, branch) => merged.unionAll(branch), firstSelection)
+    .reduce((union, selection) => union.unionAll(selection), firstSelection)
     .orderBy("create_time")
     .orderBy("id")
     .limit(limit);
@@ -119,8 +119,8 @@ export async function applyRetention({ database, settings, now }: RetentionDepen
       removedCount += await removeEndedJobs(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
     }
     if (retentionJobs !== undefined) {
-      const excess = (await countJobs(database, userId, terminalStates)) - retentionJobs;
-      removedCount += await removeEndedJobs(database, { userId, endedUntil: now(), maxCount: excess, canContinue });
+      const excessCount = (await countJobs(database, userId, terminalStates)) - retentionJobs;
+      removedCount += await removeEndedJobs(database, { userId, endedUntil: now(), maxCount: excessCount, canContinue });
     }
   }
   return removedCount;

@@ -28,7 +28,7 @@ export type JobQueue = {
 
 export type EndCommit = {
   prepare(): void;
-  commit(work: (tx: Transaction) => Promise<void>): Promise<void>;
+  commit(write: (tx: Transaction) => Promise<void>): Promise<void>;
 };
 
 export type QueueContext = {
@@ -36,8 +36,8 @@ export type QueueContext = {
   activeRuns: Map<string, ActiveRun>;
   isAccepting(): boolean;
   retryUntilReachable: Retries["retryUntilReachable"];
-  run(job: ActiveRun, end: EndCommit): Promise<void>;
-  runInBackground(work: Promise<void>): void;
+  run(job: ActiveRun, endCommit: EndCommit): Promise<void>;
+  runInBackground(promise: Promise<void>): void;
 };
 
 export type CreateQueue = (context: QueueContext) => JobQueue;
@@ -65,10 +65,10 @@ export function createSlots(
 
   function createClaim(entry: QueueEntry, workerSlot: WorkerSlot) {
     let outcome: "untried" | "full" | ActiveRun | undefined = "untried";
-    const getClaimed = () => (typeof outcome === "object" ? outcome : undefined);
+    const getClaimedRun = () => (typeof outcome === "object" ? outcome : undefined);
 
     function undo(): void {
-      const job = getClaimed();
+      const job = getClaimedRun();
       if (job) activeRuns.delete(job.id);
       outcome = "untried";
     }
@@ -89,13 +89,13 @@ export function createSlots(
     return {
       undo,
       async acquire(tx: Transaction): Promise<void> {
-        undo(); // an earlier attempt at the same commit
+        undo(); // of an earlier attempt at the same commit
         if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, workerSlot.runner)) ? await attempt(tx) : "full";
       },
       async settle(): Promise<ActiveRun | undefined> {
         if (outcome === "full") await refreshRunners();
         if (typeof outcome === "string") await returnEntry(entry);
-        return getClaimed();
+        return getClaimedRun();
       },
     };
   }
@@ -130,12 +130,12 @@ export function createSlots(
       endingSlots.add(endingSlot);
       onSlotFree();
     };
-    const commit = async (work: (tx: Transaction) => Promise<void>) => {
+    const commit = async (write: (tx: Transaction) => Promise<void>) => {
       const isPrepared = endingSlots.delete(endingSlot);
       const claim = endingSlot.entry && createClaim(endingSlot.entry, workerSlot);
       try {
         await database.commit(async (tx) => {
-          await work(tx);
+          await write(tx);
           await claim?.acquire(tx);
         });
         committedClaim = claim;
@@ -145,21 +145,21 @@ export function createSlots(
         throw error;
       }
     };
-    const ended = run(job, { prepare, commit });
-    runInBackground(ended); // Logs its error. The slot continues with the next job.
-    await ended.catch(() => undefined);
+    const runPromise = run(job, { prepare, commit });
+    runInBackground(runPromise); // Logs its error. The slot continues with the next job.
+    await runPromise.catch(() => undefined);
     endingSlots.delete(endingSlot);
     return committedClaim ? committedClaim.settle() : endingSlot.entry && claimEntry(endingSlot.entry, workerSlot);
   }
 
-  async function runJobs(workerSlot: WorkerSlot, first: ActiveRun | undefined): Promise<void> {
-    for (let job = first; job;) job = await runJob(job, workerSlot);
+  async function runJobs(workerSlot: WorkerSlot, firstJob: ActiveRun | undefined): Promise<void> {
+    for (let job = firstJob; job;) job = await runJob(job, workerSlot);
   }
 
-  async function withSlot(runner: RunnerRow, work: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
+  async function withSlot(runner: RunnerRow, callback: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
     const workerSlot = pool.occupySlot(runner);
     try {
-      await work(workerSlot);
+      await callback(workerSlot);
     } finally {
       workerSlot.release();
       assignReservedEntries();
@@ -168,20 +168,20 @@ export function createSlots(
   }
 
   function assignReservedEntries(): void {
-    for (const slot of endingSlots) {
-      const { entry } = slot;
+    for (const endingSlot of endingSlots) {
+      const { entry } = endingSlot;
       if (!entry || !pool.findBest(entry.kind, pool.listFreeRunners())) continue;
-      slot.entry = undefined;
+      endingSlot.entry = undefined;
       runInBackground(assignEntry(entry));
     }
   }
 
   async function assignEntry(entry: QueueEntry): Promise<void> {
     const freeRunner = pool.findBest(entry.kind, pool.listFreeRunners());
-    const slot = freeRunner ? undefined : findEndingSlot(entry.kind);
+    const endingSlot = freeRunner ? undefined : findEndingSlot(entry.kind);
     if (freeRunner && isAccepting())
       runInBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimEntry(entry, workerSlot))));
-    else if (slot) slot.entry = entry;
+    else if (endingSlot) endingSlot.entry = entry;
     else await returnEntry(entry);
   }
 
@@ -201,13 +201,13 @@ export function createSlots(
 
 /** Without `seqs`, returns all waiting jobs. */
 export async function listWaitingJobs(reader: Reader, seqs?: readonly number[]): Promise<(WaitingJob & { needs: number | null })[]> {
-  const pending = query
+  const pendingJobs = query
     .selectFrom("jobs")
     .select(["seq", "user_id", "needs"])
     .where(isUnfinished)
     .where("state", "=", "pending")
     .where(isInOwnQueue);
-  const selectedJobs = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, triedByJob] = [await reader.rows(selectedJobs.orderBy("seq")), await findTriedRunners(reader)];
-  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: formatKind(needs, triedByJob.get(seq)) }));
+  const selectedJobs = seqs ? pendingJobs.where("seq", "in", reader.dialect.numbers(seqs)) : pendingJobs;
+  const [jobs, triedRunnersByJob] = [await reader.rows(selectedJobs.orderBy("seq")), await findTriedRunners(reader)];
+  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: formatKind(needs, triedRunnersByJob.get(seq)) }));
 }

@@ -8,7 +8,7 @@ import { createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "
 type KindQueue = { seqs: number[]; head: number; removedSeqs: Set<number> };
 type CanRun = (kind: string) => boolean;
 
-const anyKind: CanRun = () => true;
+const canRunAny: CanRun = () => true;
 
 export function createFairQueue() {
   const queuesByUser = new Map<number, Map<string, KindQueue>>();
@@ -39,29 +39,29 @@ export function createFairQueue() {
   }
 
   function findFirstJob(userId: number, canRun: CanRun): WaitingJob | undefined {
-    let first: WaitingJob | undefined;
+    let firstJob: WaitingJob | undefined;
     for (const [kind, kindQueue] of queuesByUser.get(userId) ?? []) {
       if (!canRun(kind)) continue;
       const seq = getHead(kindQueue);
       if (seq === undefined) deleteQueue(userId, kind);
-      else if (first === undefined || seq < first.seq) first = { userId, seq, kind };
+      else if (firstJob === undefined || seq < firstJob.seq) firstJob = { userId, seq, kind };
     }
-    return first;
+    return firstJob;
   }
 
   /** If several users were served equally long ago, the earliest to join wins. */
-  function peek(canRun: CanRun = anyKind): WaitingJob | undefined {
-    let next: WaitingJob | undefined;
+  function peek(canRun: CanRun = canRunAny): WaitingJob | undefined {
+    let nextJob: WaitingJob | undefined;
     let earliestTurn = Infinity;
     for (const userId of [...queuesByUser.keys()]) {
       const turn = lastTurnByUser.get(userId) ?? 0;
       if (turn >= earliestTurn) continue;
-      const first = findFirstJob(userId, canRun);
-      if (!first) continue;
-      next = first;
+      const firstJob = findFirstJob(userId, canRun);
+      if (!firstJob) continue;
+      nextJob = firstJob;
       earliestTurn = turn;
     }
-    return next;
+    return nextJob;
   }
 
   return {
@@ -76,17 +76,17 @@ export function createFairQueue() {
     },
 
     dequeue(canRun?: CanRun): WaitingJob | undefined {
-      const next = peek(canRun);
-      if (!next) return undefined;
-      const kindQueue = getOrCreateQueue(next.userId, next.kind);
+      const nextJob = peek(canRun);
+      if (!nextJob) return undefined;
+      const kindQueue = getOrCreateQueue(nextJob.userId, nextJob.kind);
       kindQueue.head += 1;
-      if (kindQueue.head >= kindQueue.seqs.length) deleteQueue(next.userId, next.kind);
+      if (kindQueue.head >= kindQueue.seqs.length) deleteQueue(nextJob.userId, nextJob.kind);
       else if (kindQueue.head > 1024 && kindQueue.head * 2 > kindQueue.seqs.length) {
         kindQueue.seqs.splice(0, kindQueue.head);
         kindQueue.head = 0;
       }
-      lastTurnByUser.set(next.userId, ++turnCount);
-      return next;
+      lastTurnByUser.set(nextJob.userId, ++turnCount);
+      return nextJob;
     },
 
     peek,
@@ -114,9 +114,9 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
   function assignJobs(): void {
     for (;;) {
       const canStart = slots.getStartFilter();
-      const next = canStart && queue.dequeue(canStart);
-      if (!next) return;
-      context.runInBackground(slots.assignEntry({ ...next, turn: 0 }));
+      const nextJob = canStart && queue.dequeue(canStart);
+      if (!nextJob) return;
+      context.runInBackground(slots.assignEntry({ ...nextJob, turn: 0 }));
     }
   }
 

@@ -1,4 +1,4 @@
-// The queue in a PostgreSQL shared by several processes (decision 63). Entries are hints. Only a claim on a pending job's row counts.
+// The queue in PostgreSQL, shared by several processes (decision 63). Entries are hints. Only a claim on a pending job's row counts.
 
 import { type Pool } from "pg";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
-import { enqueueAll, findSeqsWithoutEntry, freeWorkers, removeEntries, removeStaleEntries, storeTurn } from "./queue-entries";
+import { enqueueAll, findSeqsWithoutEntry, removeEntries, removeStaleEntries, storeTurn,unlockWorkers } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -27,22 +27,22 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   const worker = createQueueWorker({ pgPool, processes, database, log }, { getKindsToSkip, handleEntry });
 
   function getKindsToSkip(): string[] | undefined {
-    const canBegin = slots.getStartFilter();
-    return canBegin && [...kinds].filter((kind) => !canBegin(kind));
+    const canStart = slots.getStartFilter();
+    return canStart && [...kinds].filter((kind) => !canStart(kind));
   }
 
   async function handleEntry(payload: unknown): Promise<void> {
-    const parsed = entrySchema.safeParse(payload);
-    if (!parsed.success) return log.error({ payload }, "queue entry invalid");
-    const { kind } = parsed.data;
+    const result = entrySchema.safeParse(payload);
+    if (!result.success) return log.error({ payload }, "queue entry invalid");
+    const { kind } = result.data;
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
     await retryUntilReachable(() => pool.loadNeeds([parseKind(kind).needs])).catch(() => undefined);
     // Await this: the next search must find a returned entry before later ones.
-    const takePromise = slots.assignEntry(parsed.data);
-    runInBackground(takePromise);
-    await takePromise.catch(() => undefined); // logged by inBackground
+    const assignment = slots.assignEntry(result.data);
+    runInBackground(assignment);
+    await assignment.catch(() => undefined); // logged by runInBackground
   }
 
   /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */
@@ -70,7 +70,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     notifyWaiting: ({ kind }) => worker.notifyKind(kind),
     removeWaiting: (userId, seqs) => database.commitWithReserve((tx) => removeEntries(tx, userId, seqs)),
     repair,
-    releaseProcesses: freeWorkers,
+    releaseProcesses: unlockWorkers,
     handleSlotsChanged: worker.wakeUp,
     resume: slots.resume,
     peekNext: () => undefined,

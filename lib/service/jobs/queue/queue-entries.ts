@@ -51,10 +51,10 @@ export async function removeEntries(tx: Transaction, userId: number, seqs: reado
 }
 
 export function removeStaleEntries(tx: Transaction): Promise<void> {
-  const isWaiting = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
+  const waitingJobQuery = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
   return completeEntries(
     tx,
-    `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${isWaiting}) LIMIT ${BATCH_SIZE}`,
+    `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waitingJobQuery}) LIMIT ${BATCH_SIZE}`,
   );
 }
 
@@ -63,20 +63,20 @@ async function completeEntries(tx: Transaction, idQuery: string, values: readonl
 }
 
 async function resetTurn(tx: Transaction, userId: number): Promise<void> {
-  const lastSeq = `SELECT max(seq)::text FROM jobs WHERE user_id = ? AND state = 'pending'`;
-  const lastTurn = `SELECT (extract(epoch FROM run_at - timestamptz '2000-01-01 00:00:00Z') * 1000000)::bigint FROM ${QUEUE_SCHEMA}.jobs WHERE key = (${lastSeq})`;
-  await tx.rows(createStatement(`UPDATE turns SET turn = coalesce((${lastTurn}), 0) WHERE user_id = ?`, [userId, userId]));
+  const lastSeqQuery = `SELECT max(seq)::text FROM jobs WHERE user_id = ? AND state = 'pending'`;
+  const lastTurnQuery = `SELECT (extract(epoch FROM run_at - timestamptz '2000-01-01 00:00:00Z') * 1000000)::bigint FROM ${QUEUE_SCHEMA}.jobs WHERE key = (${lastSeqQuery})`;
+  await tx.rows(createStatement(`UPDATE turns SET turn = coalesce((${lastTurnQuery}), 0) WHERE user_id = ?`, [userId, userId]));
 }
 
-export async function freeWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
+export async function unlockWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
   if (workerIds.length > 0) await tx.rows(createStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }
 
 /** Finds a batch of waiting jobs without an entry: copied, restored, older than the queue, or lost when a process ended. */
 export async function findSeqsWithoutEntry(reader: Reader, afterSeq: number): Promise<number[]> {
-  const isUsable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
+  const usableCondition = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
   const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
-    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${isUsable})
+    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usableCondition})
     ORDER BY seq LIMIT ${BATCH_SIZE}`;
   return (await reader.rows(createStatement<{ seq: number }>(text, [afterSeq]))).map(({ seq }) => seq);
 }

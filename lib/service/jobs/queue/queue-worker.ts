@@ -10,7 +10,7 @@ import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
 import { createPoolConfig, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { ALL_ENTRIES_FLAG, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
+import { ALL_ENTRIES_FLAG, QUEUE_SCHEMA,unlockWorkers } from "./queue-entries";
 
 /** Maximum delay after a lost notification. */
 const POLL_INTERVAL_MS = 1000;
@@ -32,7 +32,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
   let restart = (): void => undefined;
   let wake = (): void => undefined;
   let search = { skip: new Set<string>(), startedAt: 0 };
-  let emptySearch = { skip: new Set<string>(), until: 0 };
+  let emptySearch = { skip: new Set<string>(), retryAt: 0 };
 
   /** Called by the library before each search. Resolves once a search is useful. */
   async function getFlagsToSkip(): Promise<string[]> {
@@ -40,7 +40,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
       const kinds = getKindsToSkip();
       const skip = new Set(kinds);
       // A search that skips fewer kinds than the last empty one may find a job.
-      const backoffMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
+      const backoffMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.retryAt - performance.now() : 0;
       if (kinds && backoffMs <= 0) {
         search = { skip, startedAt: performance.now() };
         return kinds;
@@ -61,7 +61,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
 
   function recordEmptySearch(): void {
     const now = performance.now();
-    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_BACKOFF_MS, SEARCH_BACKOFF_FACTOR * (now - search.startedAt)) };
+    emptySearch = { skip: search.skip, retryAt: now + Math.min(MAX_SEARCH_BACKOFF_MS, SEARCH_BACKOFF_FACTOR * (now - search.startedAt)) };
   }
 
   async function serve(): Promise<void> {
@@ -74,7 +74,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
   /** Runs until the library reports an error. It neither replaces a failed worker nor retries its first query. */
   async function serveOnce(): Promise<void> {
     const [{ run }, workerLogger] = [await import("graphile-worker"), await createQueueLogger(log)];
-    await database.commitWithReserve((tx) => freeWorkers(tx, [processes.id]));
+    await database.commitWithReserve((tx) => unlockWorkers(tx, [processes.id]));
     const events: WorkerEvents = new EventEmitter();
     const failure = new Promise<void>((resolve) => (restart = resolve));
     events.on("worker:create", (event) => void ({ worker } = event));
@@ -99,7 +99,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
     await failure;
     wake();
     const stopPromise = runner.stop().catch(() => undefined); // already stopping
-    // After a failure the worker is idle. Don't wait: the library may wait long for an unresponsive connection.
+    // After a failure the worker is idle. Don't wait: the library may wait a long time for an unresponsive connection.
     if (isStopped) await stopPromise;
   }
 
@@ -107,7 +107,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerDe
     start: () => void (servePromise = serve()),
     notifyKind(kind: string): void {
       if (emptySearch.skip.has(kind)) return;
-      emptySearch.until = 0;
+      emptySearch.retryAt = 0;
       wake();
     },
     wakeUp(): void {
@@ -153,8 +153,8 @@ export async function openQueuePool(url: string, { statementMs = STATEMENT_TIMEO
 /** Closes a connection after a timeout. The library would reuse it, and each later query would time out too. */
 function endOnTimeout(client: PoolClient): void {
   client.query = new Proxy(client.query, {
-    apply(query, self, args) {
-      const response: unknown = Reflect.apply(query, self, args);
+    apply(query, thisArg, args) {
+      const response: unknown = Reflect.apply(query, thisArg, args);
       if (response instanceof Promise) response.catch((error: unknown) => isStoreUnavailable(toStoreError(error)) && void client.end());
       return response;
     },

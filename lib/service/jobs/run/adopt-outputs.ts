@@ -39,47 +39,47 @@ export function toNodeOutput({ files, texts, others = {} }: Extract<RunEvent, { 
 /** By output key. A map, because keys and node ids come from runners and could equal an object's inherited members. */
 type Items = Map<string, unknown[]>;
 
-function addItems(node: Items, key: string, items: readonly unknown[]): void {
-  node.set(key, [...(node.get(key) ?? []), ...items]);
+function addItems(nodeItems: Items, key: string, items: readonly unknown[]): void {
+  nodeItems.set(key, [...(nodeItems.get(key) ?? []), ...items]);
 }
 
-function addFile(node: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
+function addFile(nodeItems: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
   const filename = getFileName({ hash, media_type: mimeType, name: displayName });
   const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
-  addItems(node, key, [item]);
-  if (animated) addItems(node, "animated", [true]);
+  addItems(nodeItems, key, [item]);
+  if (animated) addItems(nodeItems, "animated", [true]);
   return item;
 }
 
-function addOtherOutputs(node: Items, others: OtherOutputs): void {
-  for (const [key, items] of Object.entries(others)) addItems(node, key, items);
+function addOtherOutputs(nodeItems: Items, others: OtherOutputs): void {
+  for (const [key, items] of Object.entries(others)) addItems(nodeItems, key, items);
 }
 
 /** Keeps outputs in the order of their nodes. `quotaError` belongs to the first output that exceeds the quota. */
 export async function insertOutputs(
   tx: Transaction,
   job: { id: string; userId: number; at: number },
-  staged: readonly StagedOutput[],
+  stagedOutputs: readonly StagedOutput[],
   { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, OtherOutputs> },
 ): Promise<{ storedOutputs: StoredOutputs; quotaError: ServiceError | undefined }> {
   const outputs = new Map<string, Items>();
   const getNodeItems = (nodeId: string): Items => {
-    const node = outputs.get(nodeId) ?? new Map<string, unknown[]>();
-    outputs.set(nodeId, node);
-    return node;
+    const nodeItems = outputs.get(nodeId) ?? new Map<string, unknown[]>();
+    outputs.set(nodeId, nodeItems);
+    return nodeItems;
   };
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
   const kinds = new Set<string>();
-  let count = 0;
+  let outputCount = 0;
   let quotaError: ServiceError | undefined;
 
-  for (const { file, staged: content } of staged) {
+  for (const { file, staged: content } of stagedOutputs) {
     const fileQuotaError = await checkQuota(tx, job.userId, content);
     if (fileQuotaError) {
       quotaError ??= fileQuotaError;
       continue;
     }
-    count += 1;
+    outputCount += 1;
     await insertBlob(tx, content, job.at);
     await insertAsset(
       tx,
@@ -105,14 +105,14 @@ export async function insertOutputs(
     getNodeItems(nodeId).set("text", [...lines]);
     const content = lines[0];
     if (content !== undefined) {
-      const truncated = content.length > 1024 && { truncated: true };
-      previews.push({ rank: 2, value: { content: content.slice(0, 1024), ...truncated, nodeId, mediaType: "text" } });
+      const truncation = content.length > 1024 && { truncated: true };
+      previews.push({ rank: 2, value: { content: content.slice(0, 1024), ...truncation, nodeId, mediaType: "text" } });
     }
   }
   const [preview] = previews.sort((a, b) => a.rank - b.rank);
   const storedOutputs: StoredOutputs = {
-    outputs: Object.fromEntries([...outputs].map(([nodeId, node]) => [nodeId, Object.fromEntries(node)])),
-    outputs_count: count,
+    outputs: Object.fromEntries([...outputs].map(([nodeId, nodeItems]) => [nodeId, Object.fromEntries(nodeItems)])),
+    outputs_count: outputCount,
     has_image: Number(kinds.has("image")),
     has_video: Number(kinds.has("video")),
     has_audio: Number(kinds.has("audio")),

@@ -39,34 +39,34 @@ export function createCanceller({ dependencies, activeRuns, queue, background, r
   };
 
   async function cancelSelected(tx: Transaction, jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
-    const at = now();
+    const nowMs = now();
     // Skips jobs that this process claimed but doesn't run: their run is starting or belongs to another attempt.
-    const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || findRun(job));
-    const pending = cancellable.filter(({ state }) => state === "pending");
-    if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
-    const handedOver = cancellable.filter(isHandedOver);
-    for (const job of handedOver) {
-      const record = findRun(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
-      if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
-      await endAttempt(tx, job, "lost", at, "It was cancelled.");
+    const cancellableJobs = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || findRun(job));
+    const pendingJobs = cancellableJobs.filter(({ state }) => state === "pending");
+    if (pendingJobs.length > 0) await cancelPending(tx, pendingJobs.map(({ seq }) => seq), nowMs); // prettier-ignore
+    const handedOverJobs = cancellableJobs.filter(isHandedOver);
+    for (const job of handedOverJobs) {
+      const record = findRun(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? nowMs);
+      if (job.state === "in_progress") await cancelRunning(tx, job, record, nowMs);
+      await endAttempt(tx, job, "lost", nowMs, "It was cancelled.");
     }
-    if (handedOver.some((job) => !findRun(job))) await processes.notify(CANCELLED_CHANNEL, null, tx);
-    return cancellable;
+    if (handedOverJobs.some((job) => !findRun(job))) await processes.notify(CANCELLED_CHANNEL, null, tx);
+    return cancellableJobs;
   }
 
   async function cancelBatch(jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
-    const cancelled = await database.commitWithReserve((tx) => cancelSelected(tx, jobs));
-    for (const job of cancelled.filter(isHandedOver)) {
+    const cancelledJobs = await database.commitWithReserve((tx) => cancelSelected(tx, jobs));
+    for (const job of cancelledJobs.filter(isHandedOver)) {
       const run = findRun(job);
       run?.cancel();
       if (run) await reportEnd(run);
       if (!run || run.remote) background.add(clearCancelled(database, job.seq));
     }
-    return cancelled;
+    return cancelledJobs;
   }
 
-  async function removeWaiting(userId: number, cancelled: readonly Job[]): Promise<void> {
-    const seqs = cancelled.filter((job) => !isHandedOver(job)).map(({ seq }) => seq);
+  async function removeWaiting(userId: number, cancelledJobs: readonly Job[]): Promise<void> {
+    const seqs = cancelledJobs.filter((job) => !isHandedOver(job)).map(({ seq }) => seq);
     if (seqs.length > 0) await queue.removeWaiting(userId, seqs);
   }
 
@@ -76,9 +76,9 @@ export function createCanceller({ dependencies, activeRuns, queue, background, r
     for (let start = 0; start < (uniqueIds?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
       const batch = uniqueIds?.slice(start, start + MAX_JOBS_PER_COMMIT);
       const filter = { userId, states, isElsewhere: isRunByOtherProcess };
-      const cancelled = await cancelBatch(batch ? selectJobsById(database.dialect, filter, batch) : selectJobs(filter));
-      await removeWaiting(userId, cancelled);
-      cancelledIds.push(...cancelled.map(({ id }) => id));
+      const cancelledJobs = await cancelBatch(batch ? selectJobsById(database.dialect, filter, batch) : selectJobs(filter));
+      await removeWaiting(userId, cancelledJobs);
+      cancelledIds.push(...cancelledJobs.map(({ id }) => id));
     }
     return cancelledIds;
   }
@@ -97,19 +97,19 @@ export function createCanceller({ dependencies, activeRuns, queue, background, r
 
     /** Cancels all jobs waiting now. Jobs submitted later are kept. */
     async clearQueue(userId: number): Promise<string[]> {
-      const pending = selectJobs({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
-      const last = (await database.row(pending.orderBy("seq", "desc").limit(1)))?.seq;
-      if (last === undefined) return [];
-      const oldestJobs = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
+      const pendingJobs = selectJobs({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
+      const lastSeq = (await database.row(pendingJobs.orderBy("seq", "desc").limit(1)))?.seq;
+      if (lastSeq === undefined) return [];
+      const oldestJobs = pendingJobs.where("seq", "<=", lastSeq).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
       const cancelledIds: string[] = [];
       // Continues after the last job so that PostgreSQL doesn't rescan cancelled rows. A final pass finds requeued jobs.
       try {
-        for (let lastJob: Job | undefined, isOver = false; !isOver;) {
-          const cancelled = await cancelBatch(lastJob ? oldestJobs.where(isAfter(lastJob)) : oldestJobs);
-          for (const { id } of cancelled) cancelledIds.push(id);
-          await removeWaiting(userId, cancelled);
-          isOver = !lastJob && cancelled.length === 0;
-          lastJob = cancelled.at(-1);
+        for (let lastJob: Job | undefined, isDone = false; !isDone;) {
+          const cancelledJobs = await cancelBatch(lastJob ? oldestJobs.where(isAfter(lastJob)) : oldestJobs);
+          for (const { id } of cancelledJobs) cancelledIds.push(id);
+          await removeWaiting(userId, cancelledJobs);
+          isDone = !lastJob && cancelledJobs.length === 0;
+          lastJob = cancelledJobs.at(-1);
         }
       } finally {
         if (cancelledIds.length > 0) events.notifyQueueChanged(userId);
@@ -139,8 +139,8 @@ function selectJobs({ userId, states, isElsewhere }: JobFilter) {
 /** Orders waiting jobs first. `rowByRow` makes the planner look up the ids instead of scanning the whole queue. */
 function selectJobsById({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: JobFilter, ids: readonly string[]) {
   const isCancellable = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
-  const selected = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
-  return selected.where(isCancellable).orderBy("state", "desc").orderBy("seq");
+  const selectedJobs = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
+  return selectedJobs.where(isCancellable).orderBy("state", "desc").orderBy("seq");
 }
 
 /** Removes the job from its runner at once. runner-chores.ts repeats this, because a request in flight may arrive later. */
@@ -163,10 +163,10 @@ async function findStaleRuns(database: Database, activeRuns: ReadonlyMap<string,
   if (activeRuns.size === 0) return [];
   const seqs = database.dialect.numbers([...activeRuns.values()].map(({ seq }) => seq));
   const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state", "slot"]).where("seq", "in", seqs));
-  const storedBySeq = new Map(rows.map((row) => [row.seq, row]));
+  const rowBySeq = new Map(rows.map((row) => [row.seq, row]));
   // Read `activeRuns` after the query, because a run may have ended meanwhile.
   return [...activeRuns.values()].filter((run) => {
-    const row = storedBySeq.get(run.seq);
+    const row = rowBySeq.get(run.seq);
     const isOver = row && (isTerminal(row.state) || (row.state === "pending" && row.slot === null));
     return row && (row.fence > run.fence || (row.fence === run.fence && isOver));
   });

@@ -22,9 +22,9 @@ const MAX_PROGRESS_STATE_NODES = 500;
 
 type RunReporter = ReturnType<typeof createRunReporter>;
 
-function createRunReporter(events: JobEvents, job: { id: string; seq: number; nodes: number } & JobRecipients) {
+function createRunReporter(events: JobEvents, job: { id: string; seq: number; nodeCount: number } & JobRecipients) {
   const prompt_id = job.id;
-  const finished = new Set<string>();
+  const finishedNodes = new Set<string>();
   const reportedNodes = new Set<string>();
   let isOver = false;
   let newestStep: { value: number; max: number; prompt_id: string; node: string } | undefined;
@@ -36,12 +36,12 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
     notify("executed", { node, display_node: node, output, prompt_id });
   }
 
-  function sendState(running: { nodeId: string; value: number; max: number }): void {
-    if (job.nodes > MAX_PROGRESS_STATE_NODES) return;
-    const nodes = [...finished].map((nodeId) => [nodeId, toNodeState(nodeId, "finished", 1, 1)] as const);
+  function sendState(step: { nodeId: string; value: number; max: number }): void {
+    if (job.nodeCount > MAX_PROGRESS_STATE_NODES) return;
+    const nodes = [...finishedNodes].map((nodeId) => [nodeId, toNodeState(nodeId, "finished", 1, 1)] as const);
     notify("progress_state", {
       prompt_id,
-      nodes: Object.fromEntries([...nodes, [running.nodeId, toNodeState(running.nodeId, "running", running.value, running.max)]]),
+      nodes: Object.fromEntries([...nodes, [step.nodeId, toNodeState(step.nodeId, "running", step.value, step.max)]]),
     });
   }
   const toNodeState = (node_id: string, state: string, value: number, max: number) => ({
@@ -67,7 +67,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
         if (newestStep) notify("progress", newestStep);
         events.sendPreview(job, event.bytes);
       } else if (event.kind === "cached") {
-        for (const nodeId of event.nodeIds) finished.add(nodeId);
+        for (const nodeId of event.nodeIds) finishedNodes.add(nodeId);
         notify("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
       } else if (event.kind === "start") {
         newestStep = { value: 0, max: 1, prompt_id, node: event.nodeId };
@@ -80,7 +80,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
         notify("progress", newestStep);
         sendState({ nodeId: node, value: step, max: steps });
       } else {
-        finished.add(event.nodeId);
+        finishedNodes.add(event.nodeId);
         const output = toNodeOutput(event);
         if (output) sendExecuted(event.nodeId, output);
       }
@@ -127,7 +127,7 @@ type ClaimedJob = {
 
 export type ActiveRun = Omit<ClaimedJob, "isStarted"> & {
   isStarted(): boolean;
-  markStarted(at: number): void;
+  markStarted(startMs: number): void;
   record: RunRecord;
   reporter: RunReporter;
   cancel(): void;
@@ -144,7 +144,7 @@ function createActiveRun(job: ClaimedJob, events: JobEvents): ActiveRun {
   const { seq, id, userId, extraData } = job;
   const clientId = asText(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
-  const reporter = createRunReporter(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
+  const reporter = createRunReporter(events, { id, seq, userId, clientId, nodeCount: Object.keys(job.graph).length });
   let { isStarted } = job;
   let end: () => void = () => undefined;
   const endPromise = new Promise<void>((resolve) => (end = resolve));
@@ -153,10 +153,10 @@ function createActiveRun(job: ClaimedJob, events: JobEvents): ActiveRun {
     record,
     reporter,
     isStarted: () => isStarted,
-    markStarted(at) {
+    markStarted(startMs) {
       isStarted = true;
-      record.markStarted(at);
-      reporter.reportStart(at);
+      record.markStarted(startMs);
+      reporter.reportStart(startMs);
     },
     cancel() {
       isCancelRequested = true;
@@ -190,23 +190,23 @@ export async function claimJob(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
   if (job?.state !== "pending" || job.slot !== null) return undefined;
-  const at = Math.max(now(), job.create_time);
+  const startMs = Math.max(now(), job.create_time);
   const attempts = job.attempts + 1;
   const fence = job.fence + 1;
   const isRemote = runner.address !== null;
   const claimFields = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
   if (isRemote) await tx.run(query.updateTable("jobs").set(claimFields).where("seq", "=", seq).where("state", "=", "pending"));
-  else await moveJob(tx, { seq, from: "pending", to: "in_progress", at }, { ...claimFields, start_time: at });
+  else await moveJob(tx, { seq, from: "pending", to: "in_progress", at: startMs }, { ...claimFields, start_time: startMs });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
-    await startAttempt(tx, attempt, runner.id, at);
+    await startAttempt(tx, attempt, runner.id, startMs);
     if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
   return readClaimedJob(tx, dependencies, job, {
     attempts,
     fence,
     slot,
-    startMs: at,
+    startMs,
     isStarted: !isRemote,
     ...(isRemote && { remote: { runner, attempt, isResumed: false } }),
   });

@@ -25,28 +25,28 @@ export function createRetries(database: Database, canWait: () => boolean) {
         },
       ),
 
-    retryUntilReachable: <T>(work: () => Promise<T>): Promise<T> => retry(work, (error) => canWait() && isStoreUnavailable(error)),
+    retryUntilReachable: <T>(task: () => Promise<T>): Promise<T> => retry(task, (error) => canWait() && isStoreUnavailable(error)),
   };
 }
 
 export type Background = ReturnType<typeof createBackground>;
 
 export function createBackground(log: ServiceLog) {
-  const pendingWork = new Set<Promise<void>>();
+  const pendingPromises = new Set<Promise<void>>();
   return {
-    add(work: Promise<void>): void {
-      const trackedWork = work
+    add(promise: Promise<void>): void {
+      const trackedPromise = promise
         .catch((error: unknown) => log.error({ err: error }, "job end write failed"))
-        .finally(() => pendingWork.delete(trackedWork));
-      pendingWork.add(trackedWork);
+        .finally(() => pendingPromises.delete(trackedPromise));
+      pendingPromises.add(trackedPromise);
     },
 
     async waitAtMost(ms: number): Promise<void> {
-      await withTimeout(Promise.all(pendingWork), ms, () => undefined);
+      await withTimeout(Promise.all(pendingPromises), ms, () => undefined);
     },
 
     async drain(): Promise<void> {
-      while (pendingWork.size > 0) await Promise.all(pendingWork);
+      while (pendingPromises.size > 0) await Promise.all(pendingPromises);
     },
   };
 }

@@ -27,7 +27,7 @@ type EngineOptions = Retries & {
   spareFolders: string[];
 };
 
-async function runClaimed(engineOptions: EngineOptions, job: ActiveRun, end: EndCommit): Promise<void> {
+async function runClaimedJob(engineOptions: EngineOptions, job: ActiveRun, end: EndCommit): Promise<void> {
   const { dependencies, activeRuns, queue, background, retryUntilStored, retryUntilReachable } = engineOptions;
   const { log } = dependencies;
   const spareFolder = engineOptions.spareFolders.pop();
@@ -77,7 +77,7 @@ function reportEnd({ database, log }: EngineDependencies, run: ActiveRun): Promi
   return run.reporter.reportEnd(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "job end event failed"));
 }
 
-async function emptyFolder(job: ActiveRun, outputDir: string): Promise<boolean> {
+async function tryEmptyFolder(job: ActiveRun, outputDir: string): Promise<boolean> {
   try {
     for (const { path } of job.record.files) await unlink(path);
     return (await readdir(outputDir)).length === 0;
@@ -93,7 +93,7 @@ async function removeTempFolders(
   isCompleted: boolean,
 ): Promise<void> {
   const { collect, log } = dependencies;
-  if (isCompleted && (await emptyFolder(job, outputDir))) spareFolders.push(outputDir);
+  if (isCompleted && (await tryEmptyFolder(job, outputDir))) spareFolders.push(outputDir);
   // The worker of a cancelled job may still be writing. The next start removes the rest.
   else await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   // Assets may have been deleted while the job pinned their bytes.
@@ -119,7 +119,7 @@ export function createEngine(dependencies: EngineDependencies, createQueue: Crea
     run(job, end) {
       // A job claimed while the engine was stopping waits for the next start.
       if (isStopped && job.remote) job.detach();
-      return runClaimed({ dependencies, activeRuns, queue, background, spareFolders, ...retries }, job, end);
+      return runClaimedJob({ dependencies, activeRuns, queue, background, spareFolders, ...retries }, job, end);
     },
     runInBackground: background.add,
   });
@@ -137,13 +137,13 @@ export function createEngine(dependencies: EngineDependencies, createQueue: Crea
         .where(processes.isHolderMissing)
         .orderBy("seq");
       const submittedSeqs: number[] = [];
-      let [returned, lost] = [0, 0];
+      let [returnedCount, lostCount] = [0, 0];
       for (const { isSent, ...job } of await tx.rows(orphanedJobs)) {
         if (isSent) submittedSeqs.push(job.seq);
-        else if (await requeueOrFail(tx, { now, queue }, job, { countsAsAttempt: true })) returned += 1;
-        else lost += 1;
+        else if (await requeueOrFail(tx, { now, queue }, job, { countsAsAttempt: true })) returnedCount += 1;
+        else lostCount += 1;
       }
-      if (returned + lost > 0) log.warn({ returned, lost }, "jobs of a stopped process recovered");
+      if (returnedCount + lostCount > 0) log.warn({ returned: returnedCount, lost: lostCount }, "jobs of a stopped process recovered");
       return submittedSeqs;
     });
   }
@@ -221,8 +221,8 @@ type PeerDependencies = { processes: Processes; engine: Pick<Engine, "takeOver" 
 
 export function subscribeToPeers({ processes, engine, log }: PeerDependencies): void {
   /** Runs one at a time. A notification that arrives meanwhile causes one more run. */
-  function runCoalesced(work: () => Promise<void>): () => void {
-    const runOnce = coalesce(work);
+  function runCoalesced(task: () => Promise<void>): () => void {
+    const runOnce = coalesce(task);
     return () => void runOnce().catch((error: unknown) => log.warn({ err: error }, "peer notification failed"));
   }
   const endStaleRuns = runCoalesced(engine.endStaleRuns);

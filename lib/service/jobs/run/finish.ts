@@ -17,48 +17,49 @@ export async function finishRun(
   record: RunRecord,
   ending: Exclude<Ending, { kind: "interrupted" }>,
   storedOutputs: StoredOutputs,
-  now: number,
+  nowMs: number,
 ): Promise<void> {
-  const at = Math.max(now, record.startMs);
+  const endMs = Math.max(nowMs, record.startMs);
   const { outputs, ...columns } = storedOutputs;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
-  const to = ending.kind === "error" ? "failed" : "completed";
-  const result = { outputs, messages: record.getMessages(ending, at), meta: record.getMeta(ending, at) };
-  await endJob(tx, job, { to, at }, { ...columns, error, ...getRunTimes(record, at) }, result);
+  const state = ending.kind === "error" ? "failed" : "completed";
+  const result = { outputs, messages: record.getMessages(ending, endMs), meta: record.getMeta(ending, endMs) };
+  await endJob(tx, job, { to: state, at: endMs }, { ...columns, error, ...getRunTimes(record, endMs) }, result);
 }
 
 /** Discards the outputs. A run never ends before it started, even if the clock is set back. */
-export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<void> {
-  const at = Math.max(now, record.startMs);
+export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, nowMs: number): Promise<void> {
+  const endMs = Math.max(nowMs, record.startMs);
   const ending: Ending = { kind: "interrupted" };
-  const result = { outputs: {}, messages: record.getMessages(ending, at), meta: record.getMeta(ending, at) };
-  await endJob(tx, job, { to: "cancelled", at }, getRunTimes(record, at), result);
+  const result = { outputs: {}, messages: record.getMessages(ending, endMs), meta: record.getMeta(ending, endMs) };
+  await endJob(tx, job, { to: "cancelled", at: endMs }, getRunTimes(record, endMs), result);
 }
 
-export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
-  const movedCount = await moveJobs(tx, { seqs, from: "pending", to: "cancelled", at });
+export async function cancelPending(tx: Transaction, seqs: readonly number[], nowMs: number): Promise<void> {
+  const movedCount = await moveJobs(tx, { seqs, from: "pending", to: "cancelled", at: nowMs });
   if (movedCount !== seqs.length) throw new Error("a job to be cancelled is no longer pending");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
 }
 
-export function createInterruptedResult(id: string, at: number): { outputs: string; messages: string; meta: string } {
-  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
+export function createInterruptedResult(id: string, nowMs: number): { outputs: string; messages: string; meta: string } {
+  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: nowMs }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
 /** Fails a job because of an error outside its nodes. */
-export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
+export async function failJob(tx: Transaction, job: Job, type: string, message: string, nowMs: number): Promise<void> {
   const error = createServiceError(type, message);
-  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
-  await endJob(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
+  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: nowMs }]];
+  const result = { outputs: {}, messages, meta: {} };
+  await endJob(tx, job, { to: "failed", at: nowMs }, { error: writeExactJson(error), end_time: nowMs }, result);
 }
 
-export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
+export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, nowMs: number): Promise<void> {
   const { type, message } = toStorageException(cause) ?? {
     type: "ServiceError",
     message: "The outputs could not be stored. See the service's log for the cause.",
   };
-  await failJob(tx, job, type, message, at);
+  await failJob(tx, job, type, message, nowMs);
 }
 
 type RequeueDependencies = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
@@ -72,30 +73,30 @@ export async function requeueOrFail(
   { countsAsAttempt, reason = "" }: { countsAsAttempt: boolean; reason?: string },
 ): Promise<WaitingJob | undefined> {
   const { seq, fence, attempts } = job;
-  const at = now();
+  const nowMs = now();
   if (countsAsAttempt && attempts >= MAX_ATTEMPTS) {
-    await failJob(tx, job, "WorkerLost", `The worker was lost ${attempts} times while it ran this job.${reason && ` ${reason}`}`, at);
+    await failJob(tx, job, "WorkerLost", `The worker was lost ${attempts} times while it ran this job.${reason && ` ${reason}`}`, nowMs);
     return undefined;
   }
   const pendingFields = { start_time: null, slot: null, runner: null, attempts: countsAsAttempt ? attempts : attempts - 1 };
-  if (!(await moveJob(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
+  if (!(await moveJob(tx, { seq, fence, from: "in_progress", to: "pending", at: nowMs }, pendingFields))) return undefined;
   const waitingJob = { userId, seq, kind: await findKind(tx, job) };
   await queue.enqueue(tx, waitingJob, true);
   return waitingJob;
 }
 
-function getRunTimes(record: RunRecord, at: number) {
-  return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
+function getRunTimes(record: RunRecord, endMs: number) {
+  return { start_time: record.startMs, end_time: endMs, execution_time: endMs - record.startMs };
 }
 
 async function endJob(
   tx: Transaction,
   { seq, fence }: Job,
-  step: { to: "completed" | "failed" | "cancelled"; at: number },
+  transition: { to: "completed" | "failed" | "cancelled"; at: number },
   changes: Parameters<typeof moveJob>[2],
   { outputs, messages, meta }: { outputs: object; messages: Message[]; meta: object },
 ): Promise<void> {
-  if (!(await moveJob(tx, { seq, fence, from: "in_progress", ...step }, changes))) return;
+  if (!(await moveJob(tx, { seq, fence, from: "in_progress", ...transition }, changes))) return;
   const values = { outputs: writeExactJson(outputs), messages: writeExactJson(messages), meta: writeExactJson(meta) };
   await tx.run(
     query

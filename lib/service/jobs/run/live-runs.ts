@@ -33,13 +33,13 @@ type LiveRunsDependencies = {
 function shareRuns({ getRuns, database, blobs, hasSharedFiles, log }: Omit<LiveRunsDependencies, "isShared">) {
   let writePromise: Promise<void> | undefined;
   let lastProgress = new Map<string, string>();
-  const announcedByRun = new WeakMap<RunningJob, Set<string>>();
+  const announcedHashesByRun = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
   /** Announces new files. Readers wait for an announced file until the blob store has it. */
   async function publishFiles(run: RunningJob): Promise<void> {
-    const announcedHashes = announcedByRun.get(run) ?? new Set();
-    announcedByRun.set(run, announcedHashes);
+    const announcedHashes = announcedHashesByRun.get(run) ?? new Set();
+    announcedHashesByRun.set(run, announcedHashes);
     const newFiles = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(
       ({ hash }) => !announcedHashes.has(hash),
     );
@@ -47,11 +47,11 @@ function shareRuns({ getRuns, database, blobs, hasSharedFiles, log }: Omit<LiveR
     await database.rows(createPublishStatement(run, newFiles));
     for (const file of newFiles) {
       announcedHashes.add(file.hash);
-      let isOver = false;
-      void run.endPromise.then(() => (isOver = true));
-      limit(() => (isOver ? Promise.resolve() : storeUntilOver(run, file))).catch((error: unknown) => {
+      let hasEnded = false;
+      void run.endPromise.then(() => (hasEnded = true));
+      limit(() => (hasEnded ? Promise.resolve() : storeUntilOver(run, file))).catch((error: unknown) => {
         // The run's files were stored or removed when it ended.
-        if (isOver) return;
+        if (hasEnded) return;
         log.warn({ err: error, job: run.id }, "live output broadcast failed");
         setTimeout(() => announcedHashes.delete(file.hash), RETRY_DELAY_MS).unref();
       });
@@ -61,28 +61,28 @@ function shareRuns({ getRuns, database, blobs, hasSharedFiles, log }: Omit<LiveR
   /** Keeps the file in the blob store until the run is over. Resolves as soon as it is stored. */
   function storeUntilOver({ id, fence, endPromise }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      const lease = blobs.hold([hash], async () => {
+      const holdPromise = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
         await database.rows(createStatement(text, [id, hash, fence]));
         resolve();
         await endPromise;
       });
-      lease.finally(() => blobs.removeIfUnused(hash)).catch(reject);
+      holdPromise.finally(() => blobs.removeIfUnused(hash)).catch(reject);
     });
   }
 
   async function write(): Promise<void> {
-    const latest = new Map<string, string>();
-    const changed: { jobId: string; fence: number; text: string }[] = [];
+    const latestProgress = new Map<string, string>();
+    const changedRuns: { jobId: string; fence: number; text: string }[] = [];
     for (const run of getRuns()) {
       if (hasSharedFiles) await publishFiles(run);
       const text = writeExactJson(run.record.getProgress());
-      latest.set(run.id, text);
-      if (lastProgress.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
+      latestProgress.set(run.id, text);
+      if (lastProgress.get(run.id) !== text) changedRuns.push({ jobId: run.id, fence: run.fence, text });
     }
-    if (changed.length > 0) await database.rows(createWriteStatement(changed));
-    lastProgress = latest;
+    if (changedRuns.length > 0) await database.rows(createWriteStatement(changedRuns));
+    lastProgress = latestProgress;
   }
 
   const timer = setInterval(() => {
@@ -120,8 +120,8 @@ function shareRuns({ getRuns, database, blobs, hasSharedFiles, log }: Omit<LiveR
     },
 
     async sweep(): Promise<void> {
-      const isOver = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
-      for (const table of ["run_progress", "run_files"]) await database.rows(createStatement(`DELETE FROM ${table} WHERE ${isOver}`));
+      const condition = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
+      for (const table of ["run_progress", "run_files"]) await database.rows(createStatement(`DELETE FROM ${table} WHERE ${condition}`));
     },
 
     async stop(): Promise<void> {
@@ -148,19 +148,19 @@ function createPublishStatement({ id, fence }: RunningJob, files: readonly Produ
   );
 }
 
-function createWriteStatement(changed: readonly { jobId: string; fence: number; text: string }[]) {
+function createWriteStatement(changedRuns: readonly { jobId: string; fence: number; text: string }[]) {
   return createStatement(
     `INSERT INTO run_progress (job_id, fence, progress) SELECT * FROM unnest(?::text[], ?::bigint[], ?::text[])
      ON CONFLICT (job_id) DO UPDATE SET fence = excluded.fence, progress = excluded.progress WHERE run_progress.fence <= excluded.fence`,
-    [changed.map(({ jobId }) => jobId), changed.map(({ fence }) => fence), changed.map(({ text }) => text)],
+    [changedRuns.map(({ jobId }) => jobId), changedRuns.map(({ fence }) => fence), changedRuns.map(({ text }) => text)],
   );
 }
 
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
 
-export function createLiveRuns({ isShared, ...parts }: LiveRunsDependencies) {
-  const { getRuns } = parts;
-  const sharedRuns = isShared ? shareRuns(parts) : undefined;
+export function createLiveRuns({ isShared, ...dependencies }: LiveRunsDependencies) {
+  const { getRuns } = dependencies;
+  const sharedRuns = isShared ? shareRuns(dependencies) : undefined;
 
   return {
     async getProgress(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {

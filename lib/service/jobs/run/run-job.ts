@@ -20,8 +20,8 @@ type Execution = { outcome: RunOutcome["kind"] | "worker lost" };
 
 type JobContext = Retries & { job: ActiveRun; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
-export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
-  return observeRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
+export async function executeJob(...[dependencies, run]: Parameters<typeof execute>): Promise<Execution> {
+  return observeRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(dependencies, run));
 }
 
 async function execute(
@@ -34,9 +34,9 @@ async function execute(
   let startPromise: Promise<unknown> | undefined;
   const handleStart = () => {
     if (job.isStarted()) return;
-    const at = dependencies.now();
-    job.markStarted(at);
-    startPromise = run.retryUntilReachable(() => dependencies.database.commit((tx) => startJob(tx, job, at)));
+    const startMs = dependencies.now();
+    job.markStarted(startMs);
+    startPromise = run.retryUntilReachable(() => dependencies.database.commit((tx) => startJob(tx, job, startMs)));
     startPromise.catch(() => undefined);
   };
   const cacheDir = join(dependencies.folders.nodeCache, String(job.userId));
@@ -147,11 +147,11 @@ export async function requeueLostRun(
   { reason, countsAsAttempt }: { reason: string; countsAsAttempt: boolean },
 ): Promise<void> {
   const waitingJob = await retryUntilStored(async (tx) => {
-    const at = now();
-    if (!(await ensureStarted(tx, job, at))) return undefined;
+    const nowMs = now();
+    if (!(await ensureStarted(tx, job, nowMs))) return undefined;
     if (job.remote && countsAsAttempt) {
-      await endAttempt(tx, job, "lost", at, reason);
-      await recordEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isSuccess: false, ms: at - job.record.startMs });
+      await endAttempt(tx, job, "lost", nowMs, reason);
+      await recordEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isSuccess: false, ms: nowMs - job.record.startMs });
     } else if (job.remote) await deleteAttempt(tx, job);
     return requeueOrFail(tx, { now, queue }, job, { countsAsAttempt, reason: job.remote && reason });
   });
@@ -165,17 +165,17 @@ export async function failRun(
   error: unknown,
 ): Promise<void> {
   await retryUntilStored(async (tx) => {
-    const at = now();
-    if (!(await ensureStarted(tx, job, at))) return;
-    await failOutsideNodes(tx, job, error, at);
-    if (job.remote) await endAttempt(tx, job, "lost", at);
+    const nowMs = now();
+    if (!(await ensureStarted(tx, job, nowMs))) return;
+    await failOutsideNodes(tx, job, error, nowMs);
+    if (job.remote) await endAttempt(tx, job, "lost", nowMs);
   });
 }
 
 /** Starts a job that its runner did not start, because only started jobs can fail or be requeued. Returns false if another attempt owns the job. */
-async function ensureStarted(tx: Transaction, job: ActiveRun, at: number): Promise<boolean> {
+async function ensureStarted(tx: Transaction, job: ActiveRun, nowMs: number): Promise<boolean> {
   if (!(await isJobOwner(tx, job))) return false;
-  await startJob(tx, job, at);
+  await startJob(tx, job, nowMs);
   return true;
 }
 
@@ -190,19 +190,19 @@ const MAX_CONCURRENT_WRITES = 16;
 type EndedOutcome = Extract<RunOutcome, { kind: "success" | "error" }>;
 
 async function storeOutcome(
-  parts: EngineDependencies,
+  dependencies: EngineDependencies,
   { job, retryUntilReachable }: JobContext,
   outcome: EndedOutcome,
   { commit }: EndCommit,
 ): Promise<void> {
-  const { blobs } = parts;
+  const { blobs } = dependencies;
   const { record } = job;
-  const staged = record.files.map(toStagedOutput);
-  const hashes = [...new Set(staged.map((output) => output.staged.hash))];
+  const stagedOutputs = record.files.map(toStagedOutput);
+  const hashes = [...new Set(stagedOutputs.map((output) => output.staged.hash))];
   async function store(): Promise<void> {
-    for (let start = 0; start < staged.length; start += MAX_CONCURRENT_WRITES)
-      await Promise.all(staged.slice(start, start + MAX_CONCURRENT_WRITES).map((output) => blobs.adopt(output.staged)));
-    await commit((tx) => finishJob(tx, parts, job, record, outcome, staged));
+    for (let start = 0; start < stagedOutputs.length; start += MAX_CONCURRENT_WRITES)
+      await Promise.all(stagedOutputs.slice(start, start + MAX_CONCURRENT_WRITES).map((output) => blobs.adopt(output.staged)));
+    await commit((tx) => finishJob(tx, dependencies, job, record, outcome, stagedOutputs));
   }
   try {
     // If the database is unavailable at the end, the work must not be repeated.
@@ -218,32 +218,32 @@ async function finishJob(
   job: ActiveRun,
   record: RunRecord,
   outcome: EndedOutcome,
-  staged: readonly StagedOutput[],
+  stagedOutputs: readonly StagedOutput[],
 ): Promise<void> {
-  const at = now();
-  if (!(await isJobOwner(tx, job))) return; // cancelled or taken over: the stored bytes are dropped
+  const nowMs = now();
+  if (!(await isJobOwner(tx, job))) return; // cancelled or taken over: the stored bytes are removed
   // The runner rejected the job, or completed it without reporting a start.
-  if (await startJob(tx, job, at)) record.markStarted(at);
-  const { storedOutputs, quotaError } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
+  if (await startJob(tx, job, nowMs)) record.markStarted(nowMs);
+  const { storedOutputs, quotaError } = await insertOutputs(tx, { id: job.id, userId: job.userId, at: nowMs }, stagedOutputs, record);
   // A storage error takes precedence over a node's failure, because nothing else reports it.
   const storageError = quotaError && createServiceError("StorageQuotaExceeded", quotaError.message);
-  await finishRun(tx, job, record, storageError ? { kind: "error", error: storageError } : outcome, storedOutputs, at);
-  if (job.remote) await endAttempt(tx, job, "over", at);
+  await finishRun(tx, job, record, storageError ? { kind: "error", error: storageError } : outcome, storedOutputs, nowMs);
+  if (job.remote) await endAttempt(tx, job, "over", nowMs);
   await recordEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isSuccess: outcome.kind === "success",
     isRejected: outcome.kind === "error" && outcome.error.exception_type === REJECTED_TYPE,
-    ms: at - record.startMs,
+    ms: nowMs - record.startMs,
   });
 }
 
 /** Returns `prompt` and each entry of extra_pnginfo (including the editor's `workflow`) as the JSON that ComfyUI writes into a PNG. */
 function getPngText(job: ActiveRun): Record<string, string> {
-  const info = asObject(job.extraData.extra_pnginfo) ?? {};
-  const otherInfo = Object.entries(info).map(([keyword, value]): [string, string] => [
+  const pngInfo = asObject(job.extraData.extra_pnginfo) ?? {};
+  const otherInfo = Object.entries(pngInfo).map(([keyword, value]): [string, string] => [
     keyword,
-    getSpelling(info, keyword) ?? writeExactJson(value),
+    getSpelling(pngInfo, keyword) ?? writeExactJson(value),
   ]);
   return { prompt: job.promptText, ...Object.fromEntries(otherInfo) };
 }

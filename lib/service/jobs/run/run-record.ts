@@ -40,12 +40,12 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const texts = new Map<string, string[]>();
   const others = new Map<string, OtherOutputs>();
   const notes: Message[] = [];
-  let queued: RunnerQueuePosition | undefined;
-  let currentNode: { nodeId: string; since: number } | undefined;
+  let queuePosition: RunnerQueuePosition | undefined;
+  let currentNode: { nodeId: string; startMs: number } | undefined;
   const reachableNodes = [...findReachable(outputs, createSourceLookup(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachableNodes.length, step: 0, steps: DEFAULT_STEPS };
 
-  const countDone = () => {
+  const getNodeProgress = () => {
     const { nodes_total } = progress;
     return { value: Math.min(1, meta.size / Math.max(1, nodes_total)), nodes_done: meta.size, nodes_total };
   };
@@ -54,28 +54,28 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     get startMs() {
       return startMs;
     },
-    markStarted(at: number): void {
-      startMs = at;
-      queued = undefined;
+    markStarted(timeMs: number): void {
+      startMs = timeMs;
+      queuePosition = undefined;
     },
     files,
     texts,
     others,
-    getProgress: (): Progress => (queued ? { ...progress, queued } : progress),
+    getProgress: (): Progress => (queuePosition ? { ...progress, queued: queuePosition } : progress),
 
     /** Covers all nodes that ran. A failed or interrupted node ends with the job. */
-    getMeta(ending: Ending, at: number): Record<string, NodeMeta> {
-      const completed = Object.fromEntries(meta);
+    getMeta(ending: Ending, endMs: number): Record<string, NodeMeta> {
+      const completedNodes = Object.fromEntries(meta);
       const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? currentNode?.nodeId : undefined;
-      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return completed;
-      const since = currentNode?.nodeId === nodeId ? currentNode.since : at;
-      return { ...completed, [nodeId]: toNodeMeta(nodeId, Math.min(since, at), at, false) };
+      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return completedNodes;
+      const nodeStartMs = currentNode?.nodeId === nodeId ? currentNode.startMs : endMs;
+      return { ...completedNodes, [nodeId]: toNodeMeta(nodeId, Math.min(nodeStartMs, endMs), endMs, false) };
     },
 
     recordEvent(event: RunEvent): void {
       if (event.kind === "preview" || event.kind === "begun") return;
       if (event.kind === "queued") {
-        queued = { runner: event.runner, ahead: event.ahead };
+        queuePosition = { runner: event.runner, ahead: event.ahead };
         return;
       }
       if (event.kind === "note") {
@@ -84,15 +84,15 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       }
       if (event.kind === "cached") return; // reported again for each node later
       if (event.kind === "start") {
-        currentNode = { nodeId: event.nodeId, since: event.startMs };
+        currentNode = { nodeId: event.nodeId, startMs: event.startMs };
         // Update at once, because a node reports nothing until its first rows are done.
-        progress = { ...countDone(), ...createProgress(event.nodeId) };
+        progress = { ...getNodeProgress(), ...createProgress(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
-        const share = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
+        const stepRatio = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
         progress = {
-          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + share) / event.nodesTotal) : 0,
+          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + stepRatio) / event.nodesTotal) : 0,
           nodes_done: event.nodesDone,
           nodes_total: event.nodesTotal,
           ...createProgress(event.currentNode, event.step, event.steps),
@@ -103,9 +103,9 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       if (currentNode?.nodeId === nodeId) currentNode = undefined;
       meta.set(nodeId, toNodeMeta(nodeId, event.startMs, event.endMs, event.cached));
       // A runner's node may report its outputs while the next one is already running.
-      if (currentNode) progress = { ...progress, ...countDone(), value: Math.max(progress.value, countDone().value) };
+      if (currentNode) progress = { ...progress, ...getNodeProgress(), value: Math.max(progress.value, getNodeProgress().value) };
       // After the last node, all nodes are done while the outputs are stored.
-      else progress = { ...countDone(), ...createProgress(nodeId, DEFAULT_STEPS) };
+      else progress = { ...getNodeProgress(), ...createProgress(nodeId, DEFAULT_STEPS) };
       if (event.files.length === 0 && !event.texts && !event.others) return;
       // The last report wins: a runner's history may differ from what it reported during the run.
       files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
@@ -115,23 +115,23 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       else others.delete(nodeId);
     },
 
-    getMessages(ending: Ending, at: number): Message[] {
-      const executed = [...meta.keys()];
-      const cached = executed.filter((nodeId) => meta.get(nodeId)?.cached);
+    getMessages(ending: Ending, endMs: number): Message[] {
+      const executedNodes = [...meta.keys()];
+      const cachedNodes = executedNodes.filter((nodeId) => meta.get(nodeId)?.cached);
       const firstMessages: Message[] = [
         ["execution_start", { prompt_id: jobId, timestamp: startMs }],
-        ["execution_cached", { nodes: cached, prompt_id: jobId, timestamp: startMs }],
+        ["execution_cached", { nodes: cachedNodes, prompt_id: jobId, timestamp: startMs }],
         ...notes,
       ];
-      if (ending.kind === "success") return [...firstMessages, ["execution_success", { prompt_id: jobId, timestamp: at }]];
+      if (ending.kind === "success") return [...firstMessages, ["execution_success", { prompt_id: jobId, timestamp: endMs }]];
       if (ending.kind === "error")
-        return [...firstMessages, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
+        return [...firstMessages, ["execution_error", { prompt_id: jobId, ...ending.error, executed: executedNodes, timestamp: endMs }]];
       const node_id = currentNode?.nodeId ?? progress.current_node ?? "";
       return [
         ...firstMessages,
         [
           "execution_interrupted",
-          { prompt_id: jobId, node_id, node_type: getOwn(graph, node_id)?.class_type ?? "", executed, timestamp: at },
+          { prompt_id: jobId, node_id, node_type: getOwn(graph, node_id)?.class_type ?? "", executed: executedNodes, timestamp: endMs },
         ],
       ];
     },

@@ -25,11 +25,11 @@ export const imageBatch: NodeDefinition = {
   outputs: [createOutput("IMAGE")],
   deprecated: true,
   run(inputs, context) {
-    const first = inputs.image("image1");
-    const second = inputs.image("image2");
-    context.claimPixels(first, first.frames.length + second.frames.length);
-    const fittedRaster = fitRaster(second, first, "bilinear", context.tick);
-    return { values: [{ ...first, frames: [...first.frames, ...fittedRaster.frames] }] };
+    const firstImages = inputs.image("image1");
+    const secondImages = inputs.image("image2");
+    context.claimPixels(firstImages, firstImages.frames.length + secondImages.frames.length);
+    const fittedRaster = fitRaster(secondImages, firstImages, "bilinear", context.tick);
+    return { values: [{ ...firstImages, frames: [...firstImages.frames, ...fittedRaster.frames] }] };
   },
 };
 
@@ -230,15 +230,15 @@ function blurColumns(samples: Float32Array, { width, height, channels }: Raster,
 
 export function sharpenRaster(raster: Raster, kernel: GaussianKernel, amount: number, tick: Tick): Raster {
   const nextStage = createStages(tick, 2);
-  const blurred = blurRaster(raster, kernel, nextStage());
+  const blurredRaster = blurRaster(raster, kernel, nextStage());
   const gain = amount * 10;
-  const row = raster.width * raster.channels;
+  const rowLength = raster.width * raster.channels;
   return mapRows(
     raster,
     raster,
     ({ out, at, frame, index }) => {
-      const blurredSamples = blurred.frames[index]?.samples() ?? frame;
-      for (let i = at; i < at + row; i++) {
+      const blurredSamples = blurredRaster.frames[index]?.samples() ?? frame;
+      for (let i = at; i < at + rowLength; i++) {
         const value = frame[i] ?? 0;
         out[i] = Math.min(1, Math.max(0, value + gain * (value - (blurredSamples[i] ?? 0))));
       }

@@ -79,8 +79,8 @@ export const waitNode: NodeDefinition = {
   cacheable: false,
   async run(inputs, context) {
     const totalMs = inputs.number("seconds") * 1000;
-    const start = performance.now();
-    for (let elapsedMs = 0; elapsedMs < totalMs; elapsedMs = performance.now() - start) {
+    const startMs = performance.now();
+    for (let elapsedMs = 0; elapsedMs < totalMs; elapsedMs = performance.now() - startMs) {
       context.tick(elapsedMs / totalMs);
       await context.wait(Math.min(TICK_MS, totalMs - elapsedMs));
     }

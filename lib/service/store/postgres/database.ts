@@ -12,15 +12,15 @@ import { type Compilable, type Database, type Reader, type StoreLimits, type Tra
 import { postgresDialect as dialect } from "../dialect";
 import { createGroupCommit } from "../group-commit";
 
-const numberedTexts = createLru<string, string>({ max: 400 });
+const numberedTextCache = createLru<string, string>({ max: 400 });
 
 /** A `?` in a text or in a quoted name is not replaced. */
 function numberPlaceholders(text: string): string {
-  const numberedText = numberedTexts.get(text);
+  const numberedText = numberedTextCache.get(text);
   if (numberedText !== undefined) return numberedText;
   let count = 0;
-  const result = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${(count += 1)}` : part));
-  numberedTexts.set(text, result);
+  const result = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (token) => (token === "?" ? `$${(count += 1)}` : token));
+  numberedTextCache.set(text, result);
   return result;
 }
 
@@ -35,11 +35,11 @@ type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 /** Rejects writes beyond `limits`. Commands omit them, because they store no user data. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
-  const options = { url, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA, isRounding: true };
-  const [writer, readers] = await Promise.all([openPool({ ...options, max: 1 }), openPool({ ...options, max: MAX_READERS })]);
-  const unfinishedCopies = await withReader(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
+  const options = { url, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA, shouldRoundIntegers: true };
+  const [writerPool, readerPool] = await Promise.all([openPool({ ...options, max: 1 }), openPool({ ...options, max: MAX_READERS })]);
+  const unfinishedCopies = await withReader(readerPool, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinishedCopies.rows.length > 0) {
-    await Promise.all([writer.end(), readers.end()]);
+    await Promise.all([writerPool.end(), readerPool.end()]);
     throw new Error(UNFINISHED_COPY);
   }
   let isOpen = false;
@@ -47,8 +47,8 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   let lastCommit = 0;
   let foreignCount = 0;
 
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await writer.connect();
+  async function runTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await writerPool.connect();
     const markLost = () => void (isOpen = false);
     const { tx, end } = openTransaction(client, limits, markLost);
     let commitLock: CommitLock | undefined;
@@ -66,7 +66,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       await client.query("COMMIT", []).catch(async (error: unknown) => {
         if (!isStoreUnavailable(error)) throw error;
         markLost();
-        if (!(await wasCommitted(readers, id))) throw error;
+        if (!(await wasCommitted(readerPool, id))) throw error;
       });
       return result;
     } catch (error) {
@@ -81,24 +81,24 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       client.release();
     }
   }
-  const commits = createGroupCommit(transaction, () => isOpen);
+  const groupCommit = createGroupCommit(runTransaction, () => isOpen);
 
   return {
     dialect,
     limits,
-    rows: (statement) => withReader(readers, (client) => queryRows(client, statement)),
-    row: (statement) => withReader(readers, async (client) => (await queryRows(client, statement))[0]),
-    readSnapshot: (work) => withReader(readers, (client) => readSnapshot(client, work)),
-    commit: (work) => commits.commit(work),
-    commitWithReserve: (work) => commits.commit(work, true),
+    rows: (statement) => withReader(readerPool, (client) => queryRows(client, statement)),
+    row: (statement) => withReader(readerPool, async (client) => (await queryRows(client, statement))[0]),
+    readSnapshot: (work) => withReader(readerPool, (client) => readSnapshot(client, work)),
+    commit: (work) => groupCommit.commit(work),
+    commitWithReserve: (work) => groupCommit.commit(work, true),
     async countForeignCommits() {
-      const { rows } = await withReader(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
+      const { rows } = await withReader(readerPool, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
       // May be less than `lastCommit` while this process commits.
       return foreignCount + Math.max(0, (rows[0]?.number ?? 0) - lastCommit);
     },
     async close() {
-      await commits.flush();
-      await Promise.all([writer.end(), readers.end()]);
+      await groupCommit.flush();
+      await Promise.all([writerPool.end(), readerPool.end()]);
     },
   };
 }
@@ -117,10 +117,10 @@ async function acquireCommitLock(client: Client): Promise<CommitLock> {
 }
 
 /** Throws if the database remains unavailable, because the outcome is then unknown. */
-async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
+async function wasCommitted(readerPool: PostgresPool, id: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { rows } = await withReader(readers, (client) =>
+      const { rows } = await withReader(readerPool, (client) =>
         client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [id]),
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
@@ -131,8 +131,8 @@ async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean>
   }
 }
 
-async function withReader<T>(readers: PostgresPool, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await readers.connect();
+async function withReader<T>(readerPool: PostgresPool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await readerPool.connect();
   try {
     return await work(client);
   } finally {
@@ -160,10 +160,10 @@ async function queryRows<R>(client: Client, statement: Compilable<R>): Promise<R
 
 /** After `end`, the transaction rejects statements, so that abandoned work can't write into another commit. */
 function openTransaction(client: Client, limits: StoreLimits, onConnectionLost: () => void): { tx: Transaction; end(): void } {
-  let isOver = false;
+  let hasEnded = false;
   let isConnectionLost = false;
   async function runInside<T>(work: () => Promise<T>): Promise<T> {
-    if (isOver) throw new Error("the transaction has ended");
+    if (hasEnded) throw new Error("the transaction has ended");
     try {
       return await work();
     } catch (error) {
@@ -194,10 +194,10 @@ function openTransaction(client: Client, limits: StoreLimits, onConnectionLost: 
         await runCommand("RELEASE SAVEPOINT piece");
         return result;
       } catch (error) {
-        if (!isOver && !isConnectionLost) await runCommand("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
+        if (!hasEnded && !isConnectionLost) await runCommand("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
         throw error;
       }
     },
   };
-  return { tx, end: () => (isOver = true) };
+  return { tx, end: () => (hasEnded = true) };
 }

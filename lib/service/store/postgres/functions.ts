@@ -23,22 +23,22 @@ EXCEPTION WHEN untranslatable_character THEN
 END $$;
 `;
 
-type Change = { when: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
+type Change = { event: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
 
-const inserted: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
-const deleted: Change = { when: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
-const updated: Change = {
-  when: "UPDATE",
+const insertChange: Change = { event: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
+const deleteChange: Change = { event: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
+const updateChange: Change = {
+  event: "UPDATE",
   rows: "SELECT *, 1 AS change FROM came UNION ALL SELECT *, -1 AS change FROM went",
   tables: "OLD TABLE AS went NEW TABLE AS came",
 };
 
-function createStatementTrigger(table: string, name: string, { when, tables }: Change, body: string): string {
+function createStatementTrigger(table: string, name: string, { event, tables }: Change, body: string): string {
   return `
 CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN${body}
   RETURN NULL;
 END $$;
-CREATE TRIGGER ${name} AFTER ${when} ON ${table} REFERENCING ${tables} FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`;
+CREATE TRIGGER ${name} AFTER ${event} ON ${table} REFERENCING ${tables} FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`;
 }
 
 const JOB_COUNTER = "user_id, workflow_id, state, has_image, has_video, has_audio";
@@ -83,15 +83,15 @@ const countTagsOut = `
     WHERE tag_counts.owner_id = gone.owner_id AND tag_counts.tag = gone.tag;`;
 
 export const postgresCounters = [
-  createStatementTrigger("jobs", "jobs_counted_in", inserted, createJobCounter(inserted)),
-  createStatementTrigger("jobs", "jobs_counted_out", deleted, createJobCounter(deleted) + removeEmptyCounts),
-  createStatementTrigger("jobs", "jobs_recounted", updated, createJobCounter(updated) + removeEmptyCounts),
-  createStatementTrigger("assets", "assets_counted_in", inserted, createAssetCounter(inserted)),
-  createStatementTrigger("assets", "assets_counted_out", deleted, createAssetCounter(deleted)),
-  createStatementTrigger("assets", "assets_stored", inserted, addStorage),
-  createStatementTrigger("assets", "assets_let_go", deleted, subtractStorage),
-  createStatementTrigger("asset_tags", "tags_counted_in", inserted, countTagsIn),
-  createStatementTrigger("asset_tags", "tags_counted_out", deleted, countTagsOut),
+  createStatementTrigger("jobs", "jobs_counted_in", insertChange, createJobCounter(insertChange)),
+  createStatementTrigger("jobs", "jobs_counted_out", deleteChange, createJobCounter(deleteChange) + removeEmptyCounts),
+  createStatementTrigger("jobs", "jobs_recounted", updateChange, createJobCounter(updateChange) + removeEmptyCounts),
+  createStatementTrigger("assets", "assets_counted_in", insertChange, createAssetCounter(insertChange)),
+  createStatementTrigger("assets", "assets_counted_out", deleteChange, createAssetCounter(deleteChange)),
+  createStatementTrigger("assets", "assets_stored", insertChange, addStorage),
+  createStatementTrigger("assets", "assets_let_go", deleteChange, subtractStorage),
+  createStatementTrigger("asset_tags", "tags_counted_in", insertChange, countTagsIn),
+  createStatementTrigger("asset_tags", "tags_counted_out", deleteChange, countTagsOut),
   // A deleted asset's row is removed before its tags, so the owner of the tags must be looked up before that.
   `
 CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -15,9 +15,9 @@ const LEASE_MS = 3000;
 const LINGER_MS = 10 * 60_000;
 const RENEW_INTERVAL_MS = 500;
 const PROCESSES = `${SERVICE_SCHEMA}.processes`;
-const isExpiredAt = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
+const isExpiredAt = (time: string) => `seen_at < ${time} - interval '${LEASE_MS} milliseconds'`;
 
-type Listener = { channel: string; onNotification: (payload: unknown, from: string) => void; onMissed: () => void };
+type Listener = { channel: string; onNotification: (payload: unknown, senderId: string) => void; onMissed: () => void };
 const notificationSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
 type PeerNotification = z.output<typeof notificationSchema>;
 
@@ -67,8 +67,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     const [row] = renewedRows;
     if (row?.others && performance.now() > graceUntilMs) handlers?.onPeersUnresponsive();
     if (row || isClosed) return;
-    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
-    await postgresListener.query(`${insert} ON CONFLICT DO NOTHING`, [id, processInfo.slots, processInfo.hasSharedFiles]);
+    const insertStatement = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
+    await postgresListener.query(`${insertStatement} ON CONFLICT DO NOTHING`, [id, processInfo.slots, processInfo.hasSharedFiles]);
     handlers?.onAbandoned();
   }
 
@@ -108,8 +108,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     watch: (events) => void (handlers = events),
 
-    async start(newInfo) {
-      processInfo = newInfo;
+    async start(info) {
+      processInfo = info;
       await postgresListener.start();
       timer = setTimeout(() => void renewLoop(), RENEW_INTERVAL_MS).unref();
       const otherProcesses = `SELECT id FROM processes WHERE NOT (${isExpiredAt("now()")}) AND id <> ? AND has_shared_files <> ?`;

@@ -131,7 +131,7 @@ it("reports a receiver that doesn't respond in time", async () => {
   const deliverer = createDeliverer({ webhooks: store.webhooks, ring: keyRing, log, now, send: sendNever, timeoutMs: 20 });
   const { webhook } = await fixture.add({ isEnabled: false });
   const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: fixture.createEventBody(), createdAt: now() };
-  const claimedDelivery = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
+  const claimedDelivery = await store.webhooks.addClaimedDelivery({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
   const attempt = claimedDelivery && (await deliverer.attempt(claimedDelivery));
   expect(attempt).toMatchObject({ state: "pending", problem: "timeout", attempts: 1 });
   await deliverer.stop();
@@ -255,7 +255,7 @@ it("keeps the newest 1,000 deliveries for 7 days", async () => {
   const startMs = now();
   for (let index = 0; index < 1003; index += 1) {
     const delivery = { webhookId: webhook.id, eventId: `evt_${index}`, type: "queue.idle", body: "{}", createdAt: startMs + index };
-    await store.webhooks.addClaimed({ ...delivery, giveUpAt: startMs }, startMs);
+    await store.webhooks.addClaimedDelivery({ ...delivery, giveUpAt: startMs }, startMs);
   }
   const deliveries = await store.webhooks.listDeliveries(webhook.id, 2000);
   expect([deliveries.length, deliveries.at(-1)?.eventId]).toEqual([1000, "evt_3"]);

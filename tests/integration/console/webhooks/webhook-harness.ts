@@ -98,7 +98,7 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
       const { now } = harness.console;
       const eventId = `evt_${crypto.randomUUID()}`;
       const delivery = { webhookId, eventId, type: "queue.idle", body: createEventBody(), createdAt: now() };
-      const claimedDelivery = await webhooks.addClaimed({ ...delivery, giveUpAt: now() + giveUpAfterMs }, now());
+      const claimedDelivery = await webhooks.addClaimedDelivery({ ...delivery, giveUpAt: now() + giveUpAfterMs }, now());
       if (claimedDelivery) await webhooks.release(claimedDelivery, now());
       return eventId;
     },

@@ -46,7 +46,7 @@ it("keeps the typed confirmation when clearing fails, and retries", async () => 
   const submit = () => act(async () => void (form && fireEvent.submit(form)));
   await submit();
   await advanceTime(0);
-  expect(dialog.getByRole("alert").textContent).toContain("Lightdesk cannot be reached");
+  expect(dialog.getByRole("alert").textContent).toContain("Couldn't reach Lightdesk");
   expect(dialog.getByRole<HTMLInputElement>("textbox").value).toBe("clear");
   isOffline = false;
   await submit();

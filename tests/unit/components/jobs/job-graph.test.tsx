@@ -116,7 +116,7 @@ describe("job drawing", () => {
 
   test("shows the requested node in its subgraph", async () => {
     showJob("job-own", createSubmission(drawing));
-    const breadcrumbs = await screen.findByRole("navigation", { name: "Path to this drawing" });
+    const breadcrumbs = await screen.findByRole("navigation", { name: "Path to this diagram" });
     expect(getNodeIds()).toContain("5:3");
     expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
     fireEvent.click(within(breadcrumbs).getAllByRole("button")[0] ?? document.body);

@@ -90,7 +90,7 @@ describe("job page", () => {
   it("shows percent, node and step of a running job", () => {
     const progress = { value: 0.4, nodes_done: 1, nodes_total: 3, current_node: "1", step: 5, steps: 20 };
     renderInApp(<JobProgress facts={createFacts({ status: "in_progress", progress })} />);
-    for (const text of ["40%", "1 of 3 nodes done", "now The photo, step 5 of 20"]) expect(screen.getByText(text)).toBeDefined();
+    for (const text of ["40%", "1 of 3 nodes done", "running The photo, step 5 of 20"]) expect(screen.getByText(text)).toBeDefined();
   });
 
   it("links the last runs from oldest to newest with their results", async () => {

@@ -110,7 +110,7 @@ it("keeps the focus when the job is replaced", async () => {
 
 it.each([
   [404, "NOT_FOUND", "Job not found"],
-  [502, "UPSTREAM_UNREACHABLE", "The service cannot be reached"],
+  [502, "UPSTREAM_UNREACHABLE", "Couldn't reach the service"],
   [403, "FORBIDDEN", "You have no access to this job"],
 ])("explains a %i response with the code %s", async (status, code, text) => {
   const { id } = serveJob(() => Response.json({ code, message: "no" }, { status }));

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { toResubmission } from "@/components/jobs/actions/resubmission";
+import { buildResubmission } from "@/components/jobs/actions/resubmission";
 import { toJobsView, toQueueList } from "@/components/jobs/job-row";
 import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { historyResponseSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
@@ -97,7 +97,7 @@ it.each([
 describe("running a job again", () => {
   it("replaces every numeric seed and nothing else", () => {
     let seed = 100;
-    const resubmission = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
+    const resubmission = buildResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
     expect(resubmission).toMatchObject({
       kind: "ready",
       submission: {
@@ -106,16 +106,16 @@ describe("running a job again", () => {
       },
     });
     const sampler = { "1": { class_type: "N", inputs: { sampler_seed: 7, seedling: 7 } } };
-    expect(toResubmission({ prompt: sampler }, () => 9)).toMatchObject({
+    expect(buildResubmission({ prompt: sampler }, () => 9)).toMatchObject({
       submission: { prompt: { "1": { class_type: "N", inputs: { sampler_seed: 9, seedling: 7 } } } },
     });
     const chain = { "1": { class_type: "N", inputs: { seed: ["2", 0] } }, "2": { class_type: "N", inputs: {} } };
-    expect(toResubmission({ prompt: chain }, () => 9)).toMatchObject({ submission: { prompt: chain } });
+    expect(buildResubmission({ prompt: chain }, () => 9)).toMatchObject({ submission: { prompt: chain } });
   });
 
   it("refuses masked inputs and omits masked extra data", () => {
     const maskedGraph = { ...graph, "4": { class_type: "Call", inputs: { api_key: "[REDACTED]", url: "https://x/?token=[REDACTED]" } } };
-    expect(toResubmission({ prompt: maskedGraph })).toEqual({
+    expect(buildResubmission({ prompt: maskedGraph })).toEqual({
       kind: "masked",
       inputs: [
         { nodeId: "4", node: "Call", input: "api_key" },
@@ -126,13 +126,13 @@ describe("running a job again", () => {
       api_key_comfy_org: "[REDACTED]",
       extra_pnginfo: { workflow: { id: "w", list: ["[REDACTED]", 2], token: "[REDACTED]" } },
     };
-    const resubmission = toResubmission({ prompt: graph, extra_data });
+    const resubmission = buildResubmission({ prompt: graph, extra_data });
     expect(resubmission).toMatchObject({ submission: { extra_data: { extra_pnginfo: { workflow: { id: "w", list: ["", 2] } } } } });
     expect(JSON.stringify(resubmission)).not.toContain("REDACTED");
   });
 
   it("reports an error when there is no graph", () => {
-    expect(toResubmission(undefined)).toEqual({ kind: "no-graph" });
-    expect(toResubmission({ nodes: [], links: [] })).toEqual({ kind: "no-graph" });
+    expect(buildResubmission(undefined)).toEqual({ kind: "no-graph" });
+    expect(buildResubmission({ nodes: [], links: [] })).toEqual({ kind: "no-graph" });
   });
 });

@@ -46,7 +46,7 @@ it.each([
       <OutputFilter state={createListState({ ...defaults, output_type }, createJobListAddress("jobs", {}))} />
     </ConnectionProvider>,
   );
-  expect(screen.queryByRole("combobox", { name: "Kind of output" }) !== null).toBe(isShown);
+  expect(screen.queryByRole("combobox", { name: "Output type" }) !== null).toBe(isShown);
 });
 
 describe("status filter", () => {

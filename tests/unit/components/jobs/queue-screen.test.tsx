@@ -23,7 +23,7 @@ it("hides the counts and Clear when the queue can't be read", async () => {
   const failure = failed({ code: "UPSTREAM_UNREACHABLE", message: "no", status: 502 });
   await renderScreen(<QueueScreen canCancel queue={Promise.resolve(failure)} />);
   await act(() => vi.dynamicImportSettled());
-  expect(screen.getByText("The service cannot be reached")).toBeDefined();
+  expect(screen.getByText("Couldn't reach the service")).toBeDefined();
   expect(screen.queryByText(/0 running/)).toBeNull();
   expect(screen.queryByText("The queue is empty")).toBeNull();
   expect(screen.queryByRole("button", { name: "Clear" })).toBeNull();
@@ -144,7 +144,7 @@ it("pauses the clocks when the service is unreachable", async () => {
 it("shows the runner's queue position when a runner has queued the job", async () => {
   const waiting = { state: "queued" as const, runners: ["GPU 1"], ahead: 1, message: "" };
   await showQueue({ pending: [{ ...createRow("queued-1", "pending"), waiting }] });
-  expect(getCellText("queued-1", "May start")).toBe("queued on GPU 1, behind 1 job");
+  expect(getCellText("queued-1", "Estimated start")).toBe("queued on GPU 1, behind 1 job");
 });
 
 it("reports a cancel that fails when the page closes", async () => {
@@ -154,5 +154,5 @@ it("reports a cancel that fails when the page closes", async () => {
   click("Cancel job wait-1");
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
   await advanceTime(0);
-  expect(screen.getByText(/^1 with an unknown result: Lightdesk cannot be reached/)).toBeDefined();
+  expect(screen.getByText(/^1 with an unknown result: Couldn't reach Lightdesk/)).toBeDefined();
 });

@@ -65,7 +65,7 @@ it("explains an unavailable runner on its screen and on the overview", async () 
   await show([builtInRunner, lostRunner, failingRunner]);
   expect(getRow(lostRunner).getByText("This address redirects to another one")).toBeDefined();
   expect(getRow(lostRunner).getByText("It answers 302.")).toBeDefined();
-  expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
+  expect(screen.getByText("Couldn't reach the runner Studio GPU.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing on it.")).toBeDefined();
   responses = [Response.json({ runner: studioRunner })];
   await press("Resume: Old GPU");
@@ -98,7 +98,7 @@ it("adds an unreachable runner only when confirmed", async () => {
     Response.json({ runner: studioRunner }, { status: 201 }),
   ];
   await press("Add runner");
-  expect(screen.getByText("The server could not be reached")).toBeDefined();
+  expect(screen.getByText("Couldn't reach the server")).toBeDefined();
   listedRunners = [builtInRunner, studioRunner];
   await press("Add anyway");
   expect(screen.queryByLabelText("Address")).toBeNull();

@@ -55,7 +55,7 @@ describe("invitation list", () => {
     await show(openInvitation);
     await press("Withdraw: grace@example.com");
     expect(requests).toEqual([]);
-    await press("Withdraw the invitation of grace@example.com");
+    await press("Withdraw the invitation for grace@example.com");
     expect(requests).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
     expect(router.refresh).toHaveBeenCalled();
   });
@@ -123,7 +123,7 @@ describe("audit log", () => {
     ];
     const getOutcomes = (rows: readonly HTMLElement[]) => rows.map((row) => row.lastElementChild?.textContent);
     expect(getOutcomes(await show(items))).toEqual([
-      "FailedThe service cannot be reached",
+      "FailedCouldn't reach the service",
       "Doneunexpected response; not saved",
       "Doneid a-9",
       "Donerole: admin",

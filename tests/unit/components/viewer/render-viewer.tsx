@@ -66,7 +66,7 @@ export function renderViewer(startIndex = 0, canDownload = true) {
 }
 export const getPositionText = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
 export const pressKey = (key: string, repeat = false) =>
-  act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key, repeat }));
+  act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Image|film/ }), { key, repeat }));
 
 /** Marks the displayed picture and the next one, and compares them. */
 export async function compareWithNext() {

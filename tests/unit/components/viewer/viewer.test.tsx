@@ -53,7 +53,7 @@ it("moves with keys from buttons but not from a select", async () => {
   await press("Mark for comparison");
   await fireOn(screen.getByRole("button", { name: "Mark for comparison" }), "ArrowRight");
   expect(getPositionText()).toBe("2 of 4");
-  await fireOn(screen.getByRole("combobox", { name: "Time per picture" }), "End");
+  await fireOn(screen.getByRole("combobox", { name: "Time per image" }), "End");
   expect(getPositionText()).toBe("2 of 4");
 });
 
@@ -76,7 +76,7 @@ it("times each slide after it has loaded, loops and pauses", async () => {
   await press("Pause the slideshow");
   await advanceTime(60_000);
   expect(getPositionText()).toBe("1 of 4");
-  fireEvent.change(screen.getByRole("combobox", { name: "Time per picture" }), { target: { value: "2" } });
+  fireEvent.change(screen.getByRole("combobox", { name: "Time per image" }), { target: { value: "2" } });
   await pressKey("s");
   await advanceTime(2_000);
   expect(getPositionText()).toBe("2 of 4");
@@ -89,7 +89,7 @@ it("compares marked pictures and lists input differences", async () => {
   await pressKey("ArrowRight");
   await pressKey("c");
   await press("Compare 2");
-  const comparison = screen.getByRole("dialog", { name: "Comparing 2 pictures" });
+  const comparison = screen.getByRole("dialog", { name: "Comparing 2 images" });
   await advanceTime(0);
   const row = within(comparison).getByRole("row", { name: /seed/ });
   expect(row.textContent).toBe("Sampler 3 · seed12");
@@ -101,7 +101,7 @@ it("compares marked pictures and lists input differences", async () => {
 
   // Closing the comparison returns to the viewer.
   await press("Close comparison");
-  expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
+  expect(screen.queryByRole("dialog", { name: "Comparing 2 images" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
   expect(getPositionText()).toBe("2 of 4");
   await pressKey("c");
@@ -119,7 +119,7 @@ it("closes only the comparison when the browser cancels all dialogs", async () =
     for (const dialog of [compared, viewer]) dialog?.dispatchEvent(new Event("cancel"));
     for (const dialog of [compared, viewer]) dialog?.close();
   });
-  expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
+  expect(screen.queryByRole("dialog", { name: "Comparing 2 images" })).toBeNull();
   expect(viewer?.open).toBe(true);
   expect(onClose).not.toHaveBeenCalled();
   // The next key goes to the viewer.
@@ -132,17 +132,17 @@ it("shows a message when a compared picture has no job", async () => {
   renderViewer(1);
   await compareWithNext();
   await advanceTime(0);
-  expect(screen.getByText("Picture 2: uploaded, no job")).toBeDefined();
+  expect(screen.getByText("Image 2: uploaded, no job")).toBeDefined();
 });
 
 it("shows loading, loaded and failed pictures and keeps keys working", async () => {
   renderViewer();
   expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
-  expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
+  expect(screen.getByText("This image cannot be shown.")).toBeDefined();
   expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
   await pressKey("ArrowRight");
-  expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
+  expect(screen.queryByText("This image cannot be shown.")).toBeNull();
   expect(screen.queryByText("640 × 480")).toBeNull();
   await finishLoading("two.png");
   expect(screen.getByText("640 × 480")).toBeDefined();

@@ -101,12 +101,12 @@ describe("comparison", () => {
     for (const name of names.slice(0, 3)) await finishLoading(name);
     expect(screen.getAllByText("640 × 480")).toHaveLength(3);
     await act(async () => void fireEvent.error(screen.getByAltText(names[3] ?? "")));
-    expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
+    expect(screen.getByText("This image cannot be shown.")).toBeDefined();
   });
 
   it.each([
-    ["NOT_FOUND", /^The job of picture 2 no longer exists\.$/, false],
-    ["UPSTREAM_UNREACHABLE", /^The job of picture 2 could not be loaded\. /, true],
+    ["NOT_FOUND", /^The job of image 2 no longer exists\.$/, false],
+    ["UPSTREAM_UNREACHABLE", /^Couldn't load the job of image 2\. /, true],
   ])("explains why a job can't be compared: %s", async (code, text, canRetry) => {
     await compare(["job-1", "job-x"], code);
     expect(screen.getByText(text)).toBeDefined();
@@ -115,10 +115,10 @@ describe("comparison", () => {
 
   it("shows a message when all pictures come from the same job", async () => {
     await compare(["job-1", "job-1"]);
-    expect(screen.getByText("They come from the same job.")).toBeDefined();
+    expect(screen.getByText("These images are from the same job.")).toBeDefined();
     cleanup();
     await compare(["job-1", "job-1", "job-1-again"]);
-    expect(screen.queryByText("They come from the same job.")).toBeNull();
+    expect(screen.queryByText("These images are from the same job.")).toBeNull();
   });
 });
 
@@ -184,7 +184,7 @@ describe("touch in the viewer", () => {
 
   const dispatchTouch = (type: string, clientX: number, overrides: PointerEventInit = {}) => {
     const event = new TouchPointerEvent(type, { clientX, clientY: 200, bubbles: true, ...overrides });
-    fireEvent(screen.getByRole("group", { name: /Picture/ }), event);
+    fireEvent(screen.getByRole("group", { name: /Image/ }), event);
   };
   const fireTouch = (...touch: Parameters<typeof dispatchTouch>) => act(async () => dispatchTouch(...touch));
 

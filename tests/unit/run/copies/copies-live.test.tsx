@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
+import { type CopiesActions,CopiesCard } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
 import { type VariationInput } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
@@ -41,7 +41,7 @@ describe("jobs of copies", () => {
     outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(isCancelled && { isCancelled }) },
   });
   let cancelled: string[] = [];
-  const work: CopiesWork = {
+  const work: CopiesActions = {
     stop: () => undefined,
     resume: async () => undefined,
     markCancelled: (ids) => cancelled.push(...ids),
@@ -87,7 +87,7 @@ describe("jobs of copies", () => {
     // Jobs that cannot change any more are neither live nor out of date.
     expect(screen.queryByText("live")).toBeNull();
     expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
-    expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Cancel pending" })).toBeNull();
     await advanceTime(10 * LIVE_INTERVAL_MS);
     expect(requests).toHaveLength(2);
   });
@@ -128,7 +128,7 @@ describe("jobs of copies", () => {
       "copy threeGonethree",
       "copy fourCancelledfour",
     ]);
-    expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Cancel pending" })).toBeNull();
   });
 
   it.each([
@@ -155,9 +155,9 @@ describe("jobs of copies", () => {
       { id: "one", status: "in_progress" },
     ];
     await show(["one", "two", "three"].map((id) => createAcceptedCopy(id)));
-    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel pending" }));
     fireEvent.click(screen.getByRole("button", { name: "Undo" }));
-    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel pending" }));
     expect(screen.getByText("Cancelling 1 job")).toBeDefined();
     await advanceTime(UNDO_WINDOW_MS + 100);
     expect(bodies).toEqual([{ delete: ["three"] }]);
@@ -168,7 +168,7 @@ describe("jobs of copies", () => {
   it("are shown as cancelled when the page closes during the undo window", async () => {
     rows = [{ id: "three", status: "pending" }];
     await show([createAcceptedCopy("three")]);
-    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel pending" }));
     cleanup();
     await advanceTime(0);
     expect(bodies).toEqual([{ delete: ["three"] }]);

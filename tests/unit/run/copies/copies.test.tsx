@@ -83,7 +83,7 @@ describe("copies of a run", () => {
     await accept("two");
     expect(await screen.findByText("1 in the queue · 1 unknown")).toBeTruthy();
     expect(screen.getByText("May have started")).toBeTruthy();
-    expect(screen.queryByRole("button", { name: /^Cancel waiting/ })?.textContent).toBe("Cancel waiting");
+    expect(screen.queryByRole("button", { name: /^Cancel pending/ })?.textContent).toBe("Cancel pending");
     expect(requests).toHaveLength(2);
   });
 
@@ -174,7 +174,7 @@ describe("copies of a run", () => {
     show(undefined, (page) => renderOnConnection("laptop", page));
     const aside = await screen.findByRole("region", { name: "2 copies of Pasted workflow" });
     expect(aside.textContent).toContain("on studio");
-    expect(within(aside).getByRole("link", { name: "Show there" }).getAttribute("href")).toBe("/run?connection=studio");
+    expect(within(aside).getByRole("link", { name: "Switch and show" }).getAttribute("href")).toBe("/run?connection=studio");
     expect(screen.queryByRole("button", { name: /^Submit/ })).toBeNull();
   });
 

@@ -40,7 +40,7 @@ test("selects a range of pictures with Shift click in both directions", async ()
   fireEvent.click(getTile("three.png"));
   fireEvent.click(getTile("five.png"), { shiftKey: true });
   expect(getSelectedNames()).toEqual(["two.png", "three.png", "four.png", "five.png"]);
-  fireEvent.click(screen.getByRole("button", { name: "Use 4 pictures", hidden: true }));
+  fireEvent.click(screen.getByRole("button", { name: "Use 4 images", hidden: true }));
   expect(picks.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
 });
 

@@ -23,8 +23,8 @@ beforeEach(() => {
 });
 
 const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
-const getPictureSource = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
-const getPictureName = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
+const getPictureSource = () => screen.getByRole("img", { name: "Image of Photo" }).getAttribute("src");
+const getPictureName = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Image name" }).value;
 const chooseFiles = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
 const failUpload = (upload: PictureUpload | undefined) =>
   act(async () => upload?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
@@ -96,20 +96,20 @@ describe("the picture of a node", () => {
   });
 
   it.each([
-    ["photo.png", " The previous picture was kept."],
+    ["photo.png", " The previous image was kept."],
     ["", ""],
   ])("is kept when files are damaged, not one picture or not uploaded: %j", async (first, keptText) => {
     const { uploads } = show({ first });
     await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
-    expect(screen.getByText(`bad.txt is not a picture.${keptText}`)).toBeTruthy();
+    expect(screen.getByText(`bad.txt is not an image.${keptText}`)).toBeTruthy();
     await chooseFiles(createPngFile("a.png"), createPngFile("b.png"));
-    expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
+    expect(screen.getByText("You dropped 2 files. Drop one image.")).toBeTruthy();
     await chooseFiles(createPngFile("bad.png"));
-    expect(screen.getByText(`Couldn't read bad.png as a picture. It may be damaged or incomplete.${keptText}`)).toBeTruthy();
+    expect(screen.getByText(`Couldn't read bad.png as an image. It may be damaged or incomplete.${keptText}`)).toBeTruthy();
     expect(uploads).toHaveLength(0);
     await chooseFiles(createPngFile("mine.png"));
     await failUpload(uploads[0]);
-    expect(screen.getByText(`mine.png could not be uploaded.${keptText}`)).toBeTruthy();
+    expect(screen.getByText(`Couldn't upload mine.png.${keptText}`)).toBeTruthy();
     expect(getPictureName()).toBe(first);
   });
 
@@ -122,9 +122,9 @@ describe("the picture of a node", () => {
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Try again" })));
     expect(uploads.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
     await failUpload(uploads[1]);
-    expect(screen.getByText(/^mine.png could not be uploaded/)).toBeTruthy();
-    fireEvent.change(screen.getByRole("textbox", { name: "Picture name" }), { target: { value: "photo.pn" } });
-    expect(screen.queryByText(/could not be uploaded/)).toBeNull();
+    expect(screen.getByText(/^Couldn't upload mine.png/)).toBeTruthy();
+    fireEvent.change(screen.getByRole("textbox", { name: "Image name" }), { target: { value: "photo.pn" } });
+    expect(screen.queryByText(/Couldn't upload/)).toBeNull();
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
     expect(values).toEqual(["photo.pn"]);
   });
@@ -143,7 +143,7 @@ describe("the picture of a node", () => {
 
   it("shows the local filename, with the stored name on hover and in Copy", async () => {
     const { uploads, values } = show();
-    const getNameInput = () => screen.getByRole("textbox", { name: "Picture name" });
+    const getNameInput = () => screen.getByRole("textbox", { name: "Image name" });
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
     await chooseFiles(createPngFile("mine.png"));
     await act(async () => uploads[0]?.finish(ok({ name: "4be1.png" })));
@@ -221,7 +221,7 @@ it("uses an asset by its content hash and lists pictures without mask layers", a
   await screen.findByRole("button", { name: "hero-paint.png" });
   const search = (value: string) => fireEvent.change(screen.getByRole("searchbox", { name: "Name contains" }), { target: { value } });
   search("nothing like it");
-  expect(await screen.findByText("No picture matches.")).toBeTruthy();
+  expect(await screen.findByText("No image matches.")).toBeTruthy();
   search("");
   fireEvent.click(await screen.findByRole("button", { name: "hero.png" }));
   expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);

@@ -134,7 +134,7 @@ const readJobWorkflow = () => ({
 });
 
 it.each([
-  ["photo.jpg", new Uint8Array([255, 216, 255, 217]), "image/jpeg", /This picture contains no workflow/],
+  ["photo.jpg", new Uint8Array([255, 216, 255, 217]), "image/jpeg", /This image contains no workflow/],
   ["film.mp4", readCarrierFile("both.mp4").subarray(0, 600), "video/mp4", /damaged or incomplete/],
   ["sound.wav", new Uint8Array([82, 73, 70, 70]), "audio/wav", /This file contains no workflow/],
 ])("rejects %s with the reason", async (name, bytes, type, sentence) => {

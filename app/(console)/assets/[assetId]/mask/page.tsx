@@ -1,5 +1,5 @@
 import { Suspense } from "react";
-import { consolePage, withRequestTime } from "@/app/(console)/console-page";
+import { createConsolePage, withRequestTime } from "@/app/(console)/console-page";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { toAssetView } from "@/lib/contract/views/asset-view";
@@ -8,7 +8,7 @@ import { getAsset } from "@/lib/server/queries/assets";
 
 export const generateMetadata = createPageTitle("masks.title");
 
-export default consolePage(["assets", "masks"], (context, { getSegment, connection }) => {
+export default createConsolePage(["assets", "masks"], (context, { getSegment, connection }) => {
   const assetId = getSegment("assetId");
   const asset = withRequestTime(getAsset(context, assetId, connection), toAssetView);
   return (

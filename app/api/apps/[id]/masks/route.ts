@@ -3,7 +3,7 @@ import { openApp } from "@/lib/server/apps/open-app";
 import { resourceRoute } from "@/lib/server/bff/routes";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
-/** The parts `original_ref` and `image` and the response are those of POST /api/upload/mask. */
+/** Takes the same parts (`original_ref` and `image`) and returns the same response as POST /api/upload/mask. */
 export const POST = resourceRoute("addAppMask", "runner", openApp, async (context, app) => {
   return toJsonResponse(await receiveMask(context, app));
 });

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = createQuerySchema(usageParams);
 
-/** Exports usage as CSV: of all members for admins, only their own for others. */
+/** Exports usage as CSV: all members' usage for admins, and their own usage for other members. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(getSearchParams(request), schema);
   if (!query.ok) return query;
