@@ -137,8 +137,10 @@ describe("POST /api/assets/download", async () => {
     ["attachment", "file.bin"],
   ])("sanitizes the asset name from %s", async (disposition, name) => {
     const url = serveModel("file.bin");
-    source.behaviour.headers = { "content-disposition": disposition };
+    // Node refuses to send a Latin-1 file name together with a length.
+    Object.assign(source.behaviour, { headers: { "content-disposition": disposition }, hasLength: false });
     expect(asRecord((await download(ada, url)).result).filename).toBe(name);
+    source.behaviour.hasLength = true;
   });
 
   it("runs two downloads at once, fairly by user, and queues the rest", async () => {
