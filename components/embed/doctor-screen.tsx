@@ -21,7 +21,9 @@ export function DoctorScreen({ origins, origin }: { origins: readonly string[]; 
   useEffect(() => {
     const controller = new AbortController();
     const addResult = (result: DoctorResult) => setResults((current) => [...current.filter(({ check }) => check !== result.check), result]);
-    void runChecks({ origins, origin, signal: controller.signal }, addResult).then(() => setDone(!controller.signal.aborted));
+    void runChecks({ origins, origin, signal: controller.signal }, addResult).then(() => {
+      if (!controller.signal.aborted) setDone(true);
+    });
     return () => {
       controller.abort();
       setResults([]);

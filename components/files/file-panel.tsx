@@ -21,7 +21,7 @@ import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
 import { MoveFile } from "./file-dialogs";
-import { type FileRow,getFileApiPath } from "./files-view";
+import { type FileRow, getFileApiPath } from "./files-view";
 
 type FilePanelProps = {
   path: string;

@@ -15,7 +15,7 @@ import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/mask-so
 import { type OpenError, type OpenMask } from "./file/open-mask";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 
-type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
+type MaskLoaderProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
   source: MaskSource;
   open: OpenMask;
   /** The action in the header while the image is loading or if it can't be opened. */
@@ -30,7 +30,7 @@ type State =
   | { kind: "open"; session: OpenSession; isRestored: boolean };
 
 /** Loads the image, or restores the unsaved drawing. */
-export function MaskLoader({ source, open, backAction, onStored, ...editorProps }: MaskOpeningProps) {
+export function MaskLoader({ source, open, backAction, onStored, ...editorProps }: MaskLoaderProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
   const [attempt, setAttempt] = useState<{ file?: File }>({});

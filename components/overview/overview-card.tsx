@@ -21,7 +21,7 @@ import {
 } from "@/components/ui/time";
 import { type LiveValue, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type DayRuns,type RunsByDay } from "@/lib/contract/console";
+import { type DayRuns, type RunsByDay } from "@/lib/contract/console";
 
 type OverviewCardProps<T> = {
   title: string;

@@ -78,7 +78,7 @@ type OverviewScreenProps = {
   canManage: boolean;
   runners?: UnavailableRunners;
   total: TimedPromise<number | undefined>;
-  /** Whether jobs have run here before, even if none are listed now. */
+  /** Whether jobs were submitted or removed here before, even if none are listed now. */
   hasSubmittedJobs: Promise<boolean>;
   jobLists: OverviewPromises;
 };

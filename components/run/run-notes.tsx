@@ -7,7 +7,7 @@ import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type CopiesActions,CopiesCard, CopiesSummary } from "./copies/copies-card";
+import { type CopiesActions, CopiesCard, CopiesSummary } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
 import { type Run } from "./run-actions";
 import { NewestJob } from "./submit/newest-job";

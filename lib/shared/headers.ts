@@ -21,7 +21,7 @@ export type RangeSelection = { kind: "unsatisfiable" } | { kind: "full" } | { ki
  * invalid headers, the full file is sent (RFC 9110, section 14.2).
  */
 export function parseRange(header: string, size: number): RangeSelection {
-  const [, firstByte = "", lastByte = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
+  const [, firstByte = "", lastByte = ""] = /^bytes\s{0,8}=\s{0,8}(\d*)\s{0,8}-\s{0,8}(\d*)$/i.exec(header.trim()) ?? [];
   if (firstByte === "" && lastByte === "") return { kind: "full" };
   if (firstByte !== "" && lastByte !== "" && Number(lastByte) < Number(firstByte)) return { kind: "full" };
   const start = firstByte === "" ? Math.max(0, size - Number(lastByte)) : Number(firstByte);

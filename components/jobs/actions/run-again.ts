@@ -7,7 +7,7 @@ import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } f
 import { type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type Outcome, type ResultEntry, type TargetJob, withJobNames } from "./end-jobs";
-import { buildResubmission,type MaskedInput } from "./resubmission";
+import { buildResubmission, type MaskedInput } from "./resubmission";
 
 /** `unknown`: the job may have been submitted, and is never resent automatically. `unread`: nothing was sent. */
 type RunAgainResult =

@@ -1,4 +1,4 @@
-// Changes large areas in slices of about two megapixels. Each `yield` returns the area changed since the previous one, so that the page
+// Changes large areas in slices of at most about two megapixels. Each `yield` returns the area changed since the previous one, so that the page
 // can respond in between. Tiles are saved for the history before their first change.
 
 import {

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { type DayRuns,type RunsByDay } from "@/lib/contract/console";
+import { type DayRuns, type RunsByDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isTerminalStatus, type JobState, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/members/roles";

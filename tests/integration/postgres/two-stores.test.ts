@@ -145,6 +145,9 @@ test("keeps the audit chain free of gaps after failed writes", async () => {
   expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
   await queryDatabase(databaseUrl, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
   expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
+  // Without the end marker, the log may have been truncated.
+  await queryDatabase(databaseUrl, "DELETE FROM audit_end");
+  expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
 });
 
 test("limits the job index and keeps its job count exact", async () => {

@@ -7,7 +7,7 @@ import { parseKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
-import { enqueueAll, findSeqsWithoutEntry, removeEntries, removeStaleEntries, storeTurn,unlockWorkers } from "./queue-entries";
+import { enqueueAll, findSeqsWithoutEntry, removeEntries, removeStaleEntries, storeTurn, unlockWorkers } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */

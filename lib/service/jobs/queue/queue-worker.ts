@@ -10,7 +10,7 @@ import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
 import { createPoolConfig, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { ALL_ENTRIES_FLAG, QUEUE_SCHEMA,unlockWorkers } from "./queue-entries";
+import { ALL_ENTRIES_FLAG, QUEUE_SCHEMA, unlockWorkers } from "./queue-entries";
 
 /** Maximum delay after a lost notification. */
 const POLL_INTERVAL_MS = 1000;

@@ -41,15 +41,15 @@ export async function cancelPending(tx: Transaction, seqs: readonly number[], no
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
 }
 
-export function createInterruptedResult(id: string, nowMs: number): { outputs: string; messages: string; meta: string } {
-  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: nowMs }]];
+export function createInterruptedResult(id: string, endMs: number): { outputs: string; messages: string; meta: string } {
+  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: endMs }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
 /** Fails a job because of an error outside its nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, nowMs: number): Promise<void> {
   const error = createServiceError(type, message);
-  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: nowMs }]];
+  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: endMs }]];
   const result = { outputs: {}, messages, meta: {} };
   await endJob(tx, job, { to: "failed", at: nowMs }, { error: writeExactJson(error), end_time: nowMs }, result);
 }

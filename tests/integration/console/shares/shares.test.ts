@@ -92,6 +92,8 @@ test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("applies a range 
     expect([range, response.status, response.headers.get("content-range")]).toEqual([range, 206, contentRange]);
     expect((await getBytes(response)).equals(bytes.subarray(from, to))).toBe(true);
   }
+  const reversedResponse = await requestShare(token, "/1", { headers: { range: "bytes=5-2" } });
+  expect([reversedResponse.status, (await getBytes(reversedResponse)).equals(bytes)]).toEqual([200, true]);
   const outOfRangeResponse = await requestShare(token, "/1", { headers: { range: `bytes=${bytes.length}-` } });
   expect([outOfRangeResponse.status, outOfRangeResponse.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
   const headResponse = await requestShare(token, "/1", { method: "HEAD", headers: { range: "bytes=0-9" } });

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type CopiesActions,CopiesCard } from "@/components/run/copies/copies-card";
+import { type CopiesActions, CopiesCard } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
 import { type VariationInput } from "@/components/run/copies/variation";
 import { VariationFields } from "@/components/run/copies/variation-fields";
