@@ -31,7 +31,7 @@ export function readPlaywright(code, path) {
   const failures = runs.filter(({ error }) => error !== "").map(({ file, title, error }) => ({ name: `${file} › ${title}`, error }));
   return {
     ...toCounts(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
-    failures: [...errors.map(({ message }) => ({ name: "outside of the tests", error: message ?? "" })), ...failures],
+    failures: [...errors.map(({ message }) => ({ name: "global error", error: message ?? "" })), ...failures],
     unchecked: runs.filter(({ status }) => status === "skipped").map(({ file, title }) => ({ name: `${file} › ${title}` })),
   };
 }

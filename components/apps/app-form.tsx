@@ -15,7 +15,7 @@ import { useProblemText } from "./run-problems";
 export const getFieldId = (name: string) => `app-${name}`;
 
 type AppFormProps = {
-  /** The app that receives uploads; absent if it accepts none. */
+  /** The app that receives uploads. Absent if it accepts none. */
   app?: string;
   inputs: readonly AppField[];
   values: FieldValues;

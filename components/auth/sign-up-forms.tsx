@@ -52,7 +52,8 @@ function SetUpRefusal({ failure }: { failure: ApiFailure }) {
 }
 
 /**
- * Accepts an invitation with a name and a password, or resets a member's password. The email address is fixed. A refusal keeps the input.
+ * Accepts an invitation with a name and a password, or resets a member's password. The email address is fixed. If the request fails, the
+ * form keeps its values.
  */
 export function InvitationForm({ token, email, isPasswordReset }: { token: string; email: string; isPasswordReset: boolean }) {
   const t = useTranslations("auth.invitation");
@@ -99,7 +100,7 @@ type InvitationRefusalReason = (typeof invalidStates)[number] | "taken" | "noTok
 
 const parseRefusal = object({ invitation: oneOf(invalidStates) });
 
-/** Returns why the link was refused, or undefined for unrelated failures. */
+/** Returns why the link was rejected, or undefined for unrelated failures. */
 export function getInvitationRefusalReason({ code, details }: Failure): InvitationRefusalReason | undefined {
   if (code === "CONFLICT") return "taken";
   return parseRefusal(details)?.invitation;

@@ -47,7 +47,7 @@ export function FilePanel({ path, row, connection, canChange, capabilities, onCl
   }, [path]);
   const [missingPath, setMissingPath] = useState<string>();
   const canRead = capabilities.has("userdata.read") !== false;
-  // A missing file exists again once the list contains it.
+  // Ignores an earlier 404 once the list includes the file.
   const hasActions = canRead && (row !== undefined || missingPath !== path);
   return (
     <aside
@@ -126,7 +126,7 @@ type FileContentProps = {
   connection: string | undefined;
   /** When this changes, the content is read again. */
   version: string;
-  /** Whether the service serves files. If it does, an unreadable file is missing. */
+  /** Whether the service supports reading files. If so, a 404 means that the file is missing. */
   canRead: boolean;
   onMissing: () => void;
 };

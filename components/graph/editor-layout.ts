@@ -22,7 +22,7 @@ const MAX_DEPTH = 50;
 /** Ids of the nested subgraph nodes, outermost first. */
 export type SubgraphPath = readonly string[];
 
-/** The subgraph and the box in which a node is drawn. */
+/** Returns the visible node that is or contains `nodeId`, and the subgraph in which it is drawn. */
 export function findBox(file: EditorFile, nodeId: string): { subgraphPath: SubgraphPath; id: string } | undefined {
   if (file.nodes.some(({ id }) => id === nodeId)) return { subgraphPath: [], id: nodeId };
   const idParts = nodeId.split(":", MAX_DEPTH);

@@ -155,7 +155,7 @@ function CopiesButton({ runButton: { refusalId, isSending, uploading }, onClick,
 type RunButtonProps = {
   isSending: boolean;
   uploading: number;
-  /** The id of the text that explains why this member can't run; absent if they can. */
+  /** The id of the element that explains why Run is disabled. Absent if it is enabled. */
   refusalId?: string;
   onRun: () => void;
   className?: string;

@@ -121,7 +121,7 @@ type ComparePaneProps = {
   /** The largest size of all pictures, to which each is scaled. */
   content: Size;
   view: Viewport;
-  /** The visible part as a CSS clip; absent if panes are side by side. */
+  /** The visible part as a CSS clip. Absent if panes are side by side. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;

@@ -13,7 +13,7 @@ type ViewerBarProps = {
   index: number;
   count: number;
   slideshow: ReturnType<typeof useSlideshow>;
-  /** Whether this item is marked for comparison, and how many are; absent if comparing is not offered. */
+  /** Whether this item is marked for comparison, and how many are. Absent if comparing is not offered. */
   comparison: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
   /** Absent if share links can't be created. */

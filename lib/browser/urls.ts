@@ -41,7 +41,7 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Returns the page of a job. `connection`: the value of the URL's `?connection=`. */
+/** Returns the URL of a job's page. `connection`: the value of the URL's `?connection=`. */
 export function toJobHref(id: string, connection: string | undefined): `/${string}` {
   return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
 }
@@ -81,7 +81,7 @@ export function createLivePreviewUrl({ connection, jobId, version }: { connectio
   return apiPath(withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/preview`, { v: version, connection }));
 }
 
-/** Returns an upright preview's URL for the image at `src`. The response is empty if the image is too large. Keeps other URLs as is. */
+/** Returns the URL of an EXIF-rotated preview of `src`, which is empty if the image is too large. Leaves other URLs unchanged. */
 export function toPreviewImageUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }

@@ -80,9 +80,9 @@ export type ExchangeFailure = { code: RunnerProblem; message: string; status?: n
 const CONNECT_TIMEOUT_MS = 5000;
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** Maximum time between two chunks of the body. */
-const MAX_PAUSE_MS = 30_000;
+const BODY_IDLE_TIMEOUT_MS = 30_000;
 /** Maximum total time for a body. Otherwise, a server that sends a few bytes at a time would never time out. */
-const MAX_BODY_MS = 120_000;
+const BODY_TIMEOUT_MS = 120_000;
 const RESPONSE_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
 const ERROR_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
@@ -90,7 +90,7 @@ const agent = new Agent({
   connect: createGuardedConnector(CONNECT_TIMEOUT_MS),
   connections: 32,
   headersTimeout: RESPONSE_TIMEOUT_MS,
-  bodyTimeout: MAX_PAUSE_MS,
+  bodyTimeout: BODY_IDLE_TIMEOUT_MS,
   keepAliveTimeout: 4000,
 });
 
@@ -104,8 +104,8 @@ type RequestOptions = {
   bounds?: JsonBounds;
 };
 
-async function sendRequest(address: string, path: string, { body, form, headers, responseTimeoutMs, signal }: RequestOptions) {
-  const response = await request(address + path, {
+async function sendRequest(baseUrl: string, path: string, { body, form, headers, responseTimeoutMs, signal }: RequestOptions) {
+  const response = await request(baseUrl + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
@@ -118,11 +118,11 @@ async function sendRequest(address: string, path: string, { body, form, headers,
   return response;
 }
 
-async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
+async function requestJson(baseUrl: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const timeoutSignal = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
+    const timeoutSignal = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + BODY_TIMEOUT_MS);
     const signal = options.signal ? AbortSignal.any([options.signal, timeoutSignal]) : timeoutSignal;
-    const { statusCode, body } = await sendRequest(address, path, { ...options, signal });
+    const { statusCode, body } = await sendRequest(baseUrl, path, { ...options, signal });
     const isSuccess = statusCode >= 200 && statusCode < 300;
     const meter = createJsonMeter(isSuccess ? (options.bounds ?? RESPONSE_BOUNDS) : ERROR_BOUNDS);
     for await (const chunk of body) {
@@ -135,17 +135,17 @@ async function requestJson(address: string, path: string, options: RequestOption
   } catch (error) {
     if (error instanceof TooManyExactNumbersError) return failed(createTooLargeFailure(path, error.excess));
     return failed(
-      error instanceof SyntaxError ? createInvalidResponseFailure("Its response is not JSON.") : toExchangeFailure(error, address),
+      error instanceof SyntaxError ? createInvalidResponseFailure("Its response is not JSON.") : toExchangeFailure(error, baseUrl),
     );
   }
 }
 
-/** A file as a stream. The caller must read or destroy `bytes`. `size` is that of the whole file, from the headers. */
-type OpenedFile = { bytes: Readable; size: number | undefined };
+/** The caller must read or destroy `bytes`. `size` is that of the complete file, from the headers. */
+type FileStream = { bytes: Readable; size: number | undefined };
 
-async function openFile(address: string, path: string, options: RequestOptions = {}): Promise<Result<OpenedFile, ExchangeFailure>> {
+async function openFile(baseUrl: string, path: string, options: RequestOptions = {}): Promise<Result<FileStream, ExchangeFailure>> {
   try {
-    const { statusCode, headers, body } = await sendRequest(address, path, options);
+    const { statusCode, headers, body } = await sendRequest(baseUrl, path, options);
     if (statusCode !== 200 && statusCode !== 206) {
       body.destroy();
       return failed(toStatusFailure(statusCode, ""));
@@ -154,7 +154,7 @@ async function openFile(address: string, path: string, options: RequestOptions =
     const size = range === undefined ? Number(headers["content-length"] ?? NaN) : Number(/\/(\d+)$/.exec(String(range))?.[1]);
     return ok({ bytes: body, size: Number.isSafeInteger(size) ? size : undefined });
   } catch (error) {
-    return failed(toExchangeFailure(error, address));
+    return failed(toExchangeFailure(error, baseUrl));
   }
 }
 
@@ -175,7 +175,7 @@ function toStatusFailure(status: number, body: string): ExchangeFailure {
   if (status >= 300 && status < 400)
     return { ...details, code: "redirects", message: `It redirects (${status}). Enter the address it redirects to.` };
   if (status === 401 || status === 407)
-    return { ...details, code: "cloud_service", message: `It requires a key (${status}). A runner must be a plain server without keys.` };
+    return { ...details, code: "cloud_service", message: `It requires an API key (${status}), which runners don't support.` };
   if (status >= 500) return { ...details, code: "failing", message: `It responds with status ${status}.` };
   return { ...details, code: "not_a_server", message: `It responds with status ${status} instead of 200.` };
 }
@@ -183,18 +183,18 @@ function toStatusFailure(status: number, body: string): ExchangeFailure {
 const notSentPattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|FORBIDDEN_ADDRESS)$|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/;
 
-function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
+function toExchangeFailure(error: unknown, baseUrl: string): ExchangeFailure {
   const code = findErrorCode(error);
   if (/HEADERS?_OVERFLOW$/.test(code)) return createLimitFailure("Its response headers are too long.");
-  return { ...describeProblem(code, address), wasSent: !notSentPattern.test(code) };
+  return { ...describeProblem(code, baseUrl), wasSent: !notSentPattern.test(code) };
 }
 
-function describeProblem(code: string, address: string): { code: RunnerProblem; message: string } {
+function describeProblem(code: string, baseUrl: string): { code: RunnerProblem; message: string } {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return { code: "wrong_protocol", message: "It uses http, but the address starts with https." };
   if (code.startsWith("HPE_"))
     return {
-      code: address.startsWith("http:") ? "wrong_protocol" : "not_reachable",
+      code: baseUrl.startsWith("http:") ? "wrong_protocol" : "not_reachable",
       message: "It doesn't use http. Try https.",
     };
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { code: "not_reachable", message: "The connection was closed." };
@@ -214,14 +214,14 @@ function findErrorCode(error: unknown): string {
 
 export type ComfyServer = ReturnType<typeof createComfyServer>;
 
-export function createComfyServer(address: string, signal?: AbortSignal, timeoutMs?: number) {
+export function createComfyServer(baseUrl: string, signal?: AbortSignal, timeoutMs?: number) {
   return {
     ...createComfyClient<ExchangeFailure>(
-      (path, options) => requestJson(address, path, { signal, responseTimeoutMs: timeoutMs, ...options }),
+      (path, options) => requestJson(baseUrl, path, { signal, responseTimeoutMs: timeoutMs, ...options }),
       createInvalidResponseFailure,
     ),
-    upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
+    upload: (form: FormData) => requestJson(baseUrl, "/upload/image", { signal, form }),
     open: (file: OutputFile, headers?: Record<string, string>) =>
-      openFile(address, toViewPath(file), { signal, ...(headers && { headers }) }),
+      openFile(baseUrl, toViewPath(file), { signal, ...(headers && { headers }) }),
   };
 }

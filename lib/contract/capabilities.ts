@@ -1,5 +1,5 @@
 // Optional capabilities of a service beyond the core interface, and how to detect each before use. Each operation names its capability.
-// Responses to real requests take precedence over probes. Does not import zod, for browsers.
+// Responses to real requests take precedence over probes. Doesn't import zod, to keep it out of browser bundles.
 
 type Row = {
   /** A service with the named capability is assumed to have this one too, until it rejects a request. */

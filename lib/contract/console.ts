@@ -1,4 +1,4 @@
-// The console's own resources. No type has a field for a key. Components import the types only.
+// Types and schemas of the console API. Responses never include API keys. Components import only the types.
 
 import { z } from "zod";
 import { type CheckOutcome, type ConnectionFeature, type Dialect } from "./connections";
@@ -44,7 +44,7 @@ export type ConnectionCheck = {
   hasAssets?: boolean;
   retryAfterMs?: number;
 };
-/** Without a connection, nothing was saved. */
+/** `connection` is undefined if nothing was saved. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
 export function isAccepted({ outcome }: ConnectionCheck): boolean {
@@ -55,7 +55,7 @@ export type StopResult = {
   stopped: string[];
   stopping: string[];
   over: string[];
-  /** Still running, because the service cannot stop them, or not individually. */
+  /** Still running, because the service can't stop them individually or at all. */
   unable: string[];
   unsure?: string[];
   together: number;
@@ -79,7 +79,7 @@ export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
 export const missingClassesQuerySchema = z.object({ names: createListText(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
-/** `day`: a date such as 2026-11-22 in the requested time zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
+/** `day`: a date such as 2026-11-22 in the requested time zone. `other`: unfinished jobs. `isUnread`: more jobs are still being read. */
 export type DayRuns = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
 /** `sinceMs`: the time of the oldest counted job, if older jobs were not counted. */
 export type RunsByDay = { days: DayRuns[]; jobs: number; sinceMs?: number };

@@ -1,4 +1,4 @@
-// Topics and events of live updates (GET /api/console/events). Does not import zod, because the first page loads it.
+// Topics and events of live updates (GET /api/console/events). Doesn't import zod, to keep it out of the first page's scripts.
 
 import { type Failure } from "./failure";
 import { asText, isObject, type JsonObject } from "./json/json";

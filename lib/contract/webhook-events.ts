@@ -1,4 +1,4 @@
-// Events, message formats and views of webhooks. Does not import zod, for the settings page.
+// Events, message formats and views of webhooks. Doesn't import zod, to keep it out of the settings page's scripts.
 
 export const webhookEvents = [
   "job.completed",

@@ -6,7 +6,7 @@ import { until } from "./until";
 export type ReceivedMessage = { type: string; data: Record<string, unknown> };
 export type EventSocket = Awaited<ReturnType<typeof openEventSocket>>;
 
-/** `url`: the server's URL with the path and query of the socket. Fails with the status if refused. */
+/** `url`: the server's URL with the path and query of the socket. Rejects with the HTTP status if the upgrade is rejected. */
 export async function openEventSocket(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   const received: ReceivedMessage[] = [];
@@ -25,7 +25,7 @@ export async function openEventSocket(url: string, headers: Record<string, strin
     getMessages: (id: string) => received.filter(({ data }) => data.prompt_id === id),
     /** Waits for a job's final message. */
     waitForEnd: (id: string) =>
-      until(`the end of ${id} has arrived`, () =>
+      until(`job ${id} has ended`, () =>
         received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
       ),
     async close() {
@@ -36,7 +36,7 @@ export async function openEventSocket(url: string, headers: Record<string, strin
   };
 }
 
-/** Returns the HTTP status of a refused WebSocket, or undefined if it opens. */
+/** Returns the HTTP status of a rejected WebSocket upgrade, or undefined if the socket opens. */
 export async function getRefusalStatus(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   socket.on("error", () => undefined);

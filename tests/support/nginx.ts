@@ -20,9 +20,9 @@ export function startNginx(
     .replaceAll("listen 443 ssl;", `listen 127.0.0.1:${listenPort};`)
     .replaceAll(/ *ssl_certificate.*\n/g, "")
     .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${basePathPort};`);
-  const locations = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
+  const tempPaths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  const http = `http { access_log off; ${locations}\n${edit(example)} }`;
+  const http = `http { access_log off; ${tempPaths}\n${edit(example)} }`;
   writeFileSync(join(folder, "nginx.conf"), `daemon off; ${user} pid ${folder}/pid; error_log ${folder}/log; events {}\n${http}\n`);
   return startProgram(program, ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", join(folder, "log")], folder);
 }

@@ -1,11 +1,11 @@
-// Simulates a browser during a sign-in at a provider: keeps cookies and calls the console's handlers.
+// Simulates a browser that signs in with an OIDC provider. Calls the console's handlers directly.
 import { type Harness, HOST } from "./harness";
 import { type TokenIssuer } from "./token-issuer";
 
 // As set in bin/console.ts.
 process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 
-/** Keeps cookies, and follows the console to the provider and back. */
+/** Follows sign-in redirects between the console and the provider, with a cookie jar. */
 export function createOidcBrowser(harness: Harness, jar: Record<string, string> = {}) {
   const getCookieHeader = () =>
     Object.entries(jar)
@@ -39,7 +39,7 @@ export function createOidcBrowser(harness: Harness, jar: Record<string, string> 
     },
     async finishSignIn(id: string, query: Record<string, string>) {
       const response = await request("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
-      return toDestination(response.headers.get("location") ?? "");
+      return parseRedirect(response.headers.get("location") ?? "");
     },
     async signIn(id: string, issuer: TokenIssuer, extra?: Record<string, string>) {
       return this.finishSignIn(id, issuer.visit(await this.startSignIn(id, extra)));
@@ -57,8 +57,8 @@ export function createOidcBrowser(harness: Harness, jar: Record<string, string> 
   };
 }
 
-/** Returns the code of a refusal, or the path of a page. */
-function toDestination(location: string): string {
+/** Returns the sign-in error code, or the path of the redirect. */
+function parseRedirect(location: string): string {
   const { pathname, searchParams } = new URL(location, `http://${HOST}`);
   return searchParams.get("refused") ?? pathname;
 }

@@ -4,7 +4,7 @@ import { startPostgres } from "./postgres-server";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The server on which databases can be created; absent if the suite runs on SQLite. */
+    /** URL of a server that allows creating databases. Undefined if the suite runs on SQLite. */
     postgres: string;
   }
 }

@@ -24,7 +24,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const { password, providers } = getSignInChoices(composition);
   const reason = oidcRefusals.find((oidcRefusal) => oidcRefusal === refused);
   const provider = providers.find(({ id }) => id === providerId);
-  // A signed-in member with a refusal was confirming a session or connecting a provider. The page shows the reason instead of redirecting.
+  // A signed-in member with a sign-in error was confirming a session or connecting a provider. Shows the error and doesn't redirect.
   const isSignedIn = (await readViewer(composition, await headers())) !== undefined;
   if (isSignedIn && !(reason && provider)) redirect(returnTo);
   const t = await getTranslations("auth.signIn");

@@ -47,7 +47,7 @@ type BulkBarProps = {
   /** Whether the assets to select are still loading. */
   isLoading: boolean;
   total: number | undefined;
-  /** Selects all matching assets; absent if all are selected. */
+  /** Selects all matching assets. Absent if all are selected. */
   onSelectAll?: () => void;
 };
 

@@ -1,5 +1,5 @@
 // Converts metadata to rows of path and value, and back. In a path, `a.b` is b inside a, and `\.` is a dot within a name.
-// Guarantees: metadata survives a round trip, including the spelling of numbers. Names never reach a prototype.
+// Guarantees: metadata survives a round trip, including the spelling of numbers. Keys can't cause prototype pollution.
 
 import { getSpelling, setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -48,7 +48,7 @@ export function parseRows(rows: readonly MetadataRow[]): ParsedRows {
   return { metadata: toObject(root), problems };
 }
 
-/** The JSON text for the URL; undefined without a filter. */
+/** Returns the filter as JSON for the URL, or undefined if it is empty. */
 export function toFilter(metadata: Record<string, unknown>): string | undefined {
   return Object.keys(metadata).length === 0 ? undefined : writeExactJson(metadata);
 }
@@ -63,7 +63,7 @@ export function parseFilter(text: string | undefined): MetadataRow[] {
   }
 }
 
-/** `spelling`: how the number was written. */
+/** `spelling`: the number's source text. */
 type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 

@@ -123,7 +123,7 @@ function getCaption({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string
 
 type SelectionCheckboxProps = { id: string; name: string; index: number; selection: AssetSelection; className?: string };
 
-/** A click with Shift selects the range since the last click. */
+/** Shift-click selects the range from the last clicked tile. */
 export function SelectionCheckbox({ id, name, index, selection, className }: SelectionCheckboxProps) {
   const isSelected = useSelectionValue(selection.store, () => selection.store.has(id));
   return (

@@ -7,13 +7,13 @@ import { useRunsAppsOnly } from "../member-context";
 import { type CurrentConnection } from "./current-connection";
 
 type ConnectionsValue = { currentId: string | undefined; connections: readonly CurrentConnection[] };
-const Connections = createContext<ConnectionsValue>({ currentId: undefined, connections: [] });
+const ConnectionsContext = createContext<ConnectionsValue>({ currentId: undefined, connections: [] });
 
 type ConnectionProviderProps = { currentId?: string; connections: readonly CurrentConnection[]; children: ReactNode };
 
 export function ConnectionProvider({ currentId, connections, children }: ConnectionProviderProps) {
   const value = useMemo(() => ({ currentId, connections }), [currentId, connections]);
-  return <Connections value={value}>{children}</Connections>;
+  return <ConnectionsContext value={value}>{children}</ConnectionsContext>;
 }
 
 /** The value of `?connection=`, for links that stay on that connection. */
@@ -23,7 +23,7 @@ export function useConnectionParam(): string | undefined {
 
 /** The connection in `?connection=`, otherwise the member's last used one, if any. */
 export function useConnection(): CurrentConnection | undefined {
-  const { currentId, connections } = useContext(Connections);
+  const { currentId, connections } = useContext(ConnectionsContext);
   const connectionParam = useConnectionParam();
   return connections.find(({ id }) => id === connectionParam) ?? connections.find(({ id }) => id === currentId);
 }
@@ -40,5 +40,5 @@ export function useFeature(feature: ConnectionFeature): boolean {
 
 /** All connections that the member may use, in the server's order. */
 export function useConnections(): readonly CurrentConnection[] {
-  return useContext(Connections).connections;
+  return useContext(ConnectionsContext).connections;
 }

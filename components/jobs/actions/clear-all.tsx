@@ -11,7 +11,7 @@ import { useConfirmedAction } from "./use-confirmed-action";
 
 type ClearAllProps = {
   messageNamespace: "queue.clear" | "history.clear";
-  /** The number of entries; absent if the service reports none. */
+  /** The number of entries. Absent if the service reports none. */
   count: number | undefined;
   /** A word to type as confirmation, if the entries can't be restored. */
   confirmationWord?: string;

@@ -23,15 +23,15 @@ export function cancelJobs(jobs: readonly TargetJob[], context: BulkCallContext)
   return applyToEligibleJobs("cancel", jobs, context, async (eligibleJobs) => {
     const runningJobs = eligibleJobs.filter(({ state }) => state === "in_progress");
     const pendingJobs = eligibleJobs.filter(({ state }) => state !== "in_progress");
-    const cancellation = runInBatches(pendingJobs, BATCH_SIZE, (batch) => cancelPendingBatch(batch, context), context);
+    const pendingEntriesPromise = runInBatches(pendingJobs, BATCH_SIZE, (batch) => cancelPendingBatch(batch, context), context);
     // When the page is closing, all calls are sent at once. Otherwise, they are sent one after another.
-    if (!context.isLeaving) await cancellation;
+    if (!context.isLeaving) await pendingEntriesPromise;
     const stoppedEntries = await runInBatches(runningJobs, STOP_BATCH_SIZE, (batch) => stopBatch(batch, context), context);
-    return [...(await cancellation), ...stoppedEntries];
+    return [...(await pendingEntriesPromise), ...stoppedEntries];
   });
 }
 
-/** Removes jobs from the history. The service doesn't name removed jobs, so an accepted request counts as removed. */
+/** Removes jobs from the history. The service doesn't report which jobs it removed, so an accepted request counts as removed. */
 export function removeJobs(jobs: readonly TargetJob[], context: BulkCallContext): Promise<ResultEntry[]> {
   async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, context);
@@ -42,18 +42,18 @@ export function removeJobs(jobs: readonly TargetJob[], context: BulkCallContext)
   return applyToEligibleJobs("remove", jobs, context, (eligibleJobs) => runInBatches(eligibleJobs, BATCH_SIZE, removeBatch, context));
 }
 
-type EndJobs = (eligibleJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
+type ApplyAction = (eligibleJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
-/** Jobs in the wrong state get an outcome without a request. */
+/** Reports ineligible jobs without sending a request. */
 async function applyToEligibleJobs(
   action: "cancel" | "remove",
   jobs: readonly TargetJob[],
   context: BulkCallContext,
-  endJobs: EndJobs,
+  applyAction: ApplyAction,
 ): Promise<ResultEntry[]> {
   const ineligibleJobs = jobs.filter((job) => !canApply(action, job));
   context.onProgress(ineligibleJobs.length);
-  const entries = await endJobs(jobs.filter((job) => canApply(action, job)));
+  const entries = await applyAction(jobs.filter((job) => canApply(action, job)));
   return withJobNames(jobs, [
     ...entries,
     ...ineligibleJobs.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" })),
@@ -144,7 +144,7 @@ export type ResultEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** The number of other running jobs that would stop too, since the service can only stop all. */
+  /** The number of other running jobs that would stop too, because the service can only stop all jobs at once. */
   otherRunningCount?: number;
 };
 
@@ -178,7 +178,7 @@ async function lookUpOutcomes(
   let isReachable = !context.isLeaving;
   for (const { id } of batch) {
     const jobState = isReachable ? await fetchState(id, context) : undefined;
-    // Once the service is unreachable, the remaining jobs are not requested.
+    // Skips the remaining jobs once the service is unreachable.
     if (jobState === undefined) isReachable = false;
     const outcome = jobState === undefined ? "unknown" : deriveOutcome(endAction, jobState);
     const isDone = outcome !== "unknown" && outcome !== "failed";

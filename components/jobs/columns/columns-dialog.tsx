@@ -46,7 +46,7 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
             isShown={!choice.hidden.includes(id)}
             isFirst={index === 0}
             isLast={index === choice.order.length - 1}
-            onShow={(isShown) => onChoose(showColumn(choice, id, isShown))}
+            onVisibilityChange={(isShown) => onChoose(showColumn(choice, id, isShown))}
             onMove={(offset) => onChoose(moveColumn(choice, id, offset))}
             {...(isInputId(id) && {
               isPinned: choice.pinned.includes(id),
@@ -70,7 +70,7 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
           </label>
         ))}
       </fieldset>
-      <InputPicker choice={choice} jobs={jobs} connection={connection} onAdd={(id) => onChoose(addInput(choice, id))} />
+      <InputPicker choice={choice} jobIds={jobs} connection={connection} onAdd={(id) => onChoose(addInput(choice, id))} />
     </Dialog>
   );
 }
@@ -81,14 +81,14 @@ type ColumnRowProps = {
   isShown: boolean;
   isFirst: boolean;
   isLast: boolean;
-  onShow: (isShown: boolean) => void;
+  onVisibilityChange: (isShown: boolean) => void;
   onMove: (offset: -1 | 1) => void;
   isPinned?: boolean;
   onPin?: (isPinned: boolean) => void;
   onRemove?: () => void;
 };
 
-function ColumnRow({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinned, onPin, onRemove }: ColumnRowProps) {
+function ColumnRow({ id, name, isShown, isFirst, isLast, onVisibilityChange, onMove, isPinned, onPin, onRemove }: ColumnRowProps) {
   const t = useTranslations("jobList.columns");
   const isFixed = requiredColumns.includes(id);
   return (
@@ -98,7 +98,7 @@ function ColumnRow({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinne
           aria-label={t("show", { name })}
           checked={isFixed || isShown}
           disabled={isFixed}
-          onChange={(event) => onShow(event.currentTarget.checked)}
+          onChange={(event) => onVisibilityChange(event.currentTarget.checked)}
         />
         <span className="truncate">{name}</span>
       </label>
@@ -129,7 +129,7 @@ function ColumnRow({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinne
 
 type InputPickerProps = {
   choice: ColumnChoice;
-  jobs: readonly string[];
+  jobIds: readonly string[];
   connection: string | undefined;
   onAdd: (id: InputId) => void;
 };
@@ -138,12 +138,12 @@ const MAX_SAMPLED_JOBS = 10;
 const MAX_SHOWN_INPUTS = 50;
 
 /** The inputs of the newest jobs on the page, with an example of each. */
-function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
+function InputPicker({ choice, jobIds, connection, onAdd }: InputPickerProps) {
   const t = useTranslations("jobList.columns");
   const common = useTranslations("common");
   const [searchInput, setSearchInput] = useState("");
-  const ids = jobs.slice(0, MAX_SAMPLED_JOBS);
-  const { data: fetchedInputs, error } = useSWR(["seen inputs", connection, ...ids], () => fetchInputs(ids, connection), {
+  const ids = jobIds.slice(0, MAX_SAMPLED_JOBS);
+  const { data: fetchedInputs, error } = useSWR(["common-inputs", connection, ...ids], () => fetchInputs(ids, connection), {
     revalidateOnFocus: false,
   });
   const searchText = searchInput.trim().toLowerCase();

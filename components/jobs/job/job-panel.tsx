@@ -32,7 +32,7 @@ type JobPanelProps = {
   onPrevious?: () => void;
 };
 
-/** A job's panel, next to the list on wide screens and over it on narrow ones. On close, the job's row gets the focus. */
+/** A job's panel, next to the list on wide screens and over it on narrow ones. Returns focus to the job's row on close. */
 export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");

@@ -36,7 +36,7 @@ export function useBulkJobActions({ connection, onDone, onStarted, onRestored }:
     else if (countResult.value === 0) setNoMatches(true);
     else setPendingAction({ action: jobAction, count: countResult.value, query: narrowedQuery });
   }
-  /** Skips jobs that another component ends in the meantime, since that component reports them. */
+  /** Skips jobs that another component is already cancelling or removing, because it reports their results. */
   async function runAll(jobAction: JobAction, query: JobSearchQuery): Promise<void> {
     const busyWatcher = watchBusyJobs();
     await work.runAll(jobAction, query, ({ id }) => jobAction === "runAgain" || !busyWatcher.ids.has(id));

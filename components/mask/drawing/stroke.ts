@@ -1,7 +1,7 @@
 // A stroke is the exact area that a round brush sweeps between two points, not a row of dabs.
 // Guarantees: a stroke paints each pixel only once, even if it crosses itself, and saves only the tiles it touches.
-// Each segment is a strip and, at a bend, the wedge outside it. The disc at the tip is drawn once per batch of points. If single pixels are
-// invisible, it is drawn once at the end. Work is yielded tile by tile, because a disc of 2,000 pixels takes longer than a frame.
+// Each segment is a strip and, at a bend, the wedge outside it. The disc at the tip is drawn once per batch of points. When
+// zoomed out, it is drawn once at the end. Work is yielded tile by tile, because a disc of 2,000 pixels takes longer than a frame.
 
 import {
   COARSE_FACTOR,
@@ -34,7 +34,7 @@ export type BrushPoint = Point & { pressure: number };
 type StrokeWork = Generator<Rect>;
 export type Stroke = {
   /** Without the tip, paints only the area that the next point can't change. */
-  extend: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
+  extend: (points: readonly BrushPoint[], includeTip?: boolean) => StrokeWork;
   /** Finishes the remaining work and returns the original tiles for the history. */
   end: () => Generator<Rect, SavedTiles>;
   /** Removes the stroke. */
@@ -50,10 +50,10 @@ export function startStroke(coverage: Coverage, brush: Brush, firstPoint: BrushP
   const getRadius = ({ pressure }: BrushPoint) => Math.max(MIN_RADIUS, (brush.diameter / 2) * pressure);
   let lastPoint = firstPoint;
   let pendingPoint: BrushPoint | undefined;
-  /** The direction of the last strip, as a vector one pixel long. */
+  /** The direction of the last strip, as a unit vector. */
   let direction: Point | undefined;
-  /** Whether the last strip grew, so that its end disc extends beyond it on all sides. */
-  let hasGrown = false;
+  /** Whether the last strip got wider, so that its end disc extends beyond it on all sides. */
+  let hasWidened = false;
   let isTipDrawn = false;
 
   function getTouchedTile(index: number) {
@@ -75,7 +75,7 @@ export function startStroke(coverage: Coverage, brush: Brush, firstPoint: BrushP
   function* drawTip(): StrokeWork {
     if (isTipDrawn) return;
     isTipDrawn = true;
-    yield* paint(createDisc(lastPoint, getRadius(lastPoint), hasGrown ? undefined : direction, undefined));
+    yield* paint(createDisc(lastPoint, getRadius(lastPoint), hasWidened ? undefined : direction, undefined));
   }
 
   /** Paints up to a point, without the tip at that point. */
@@ -86,27 +86,27 @@ export function startStroke(coverage: Coverage, brush: Brush, firstPoint: BrushP
       yield* drawTip();
       lastPoint = point;
       isTipDrawn = endRadius <= startRadius;
-      hasGrown ||= endRadius > startRadius;
+      hasWidened ||= endRadius > startRadius;
       return;
     }
     const newDirection = { x: (point.x - lastPoint.x) / length, y: (point.y - lastPoint.y) / length };
-    // The area ahead in both directions is painted by the next strip, unless it gets thinner.
+    // Skips the area that the next strip covers, unless that strip narrows.
     if (!isTipDrawn)
       yield* paint(
-        createDisc(lastPoint, startRadius, hasGrown ? undefined : direction, endRadius < startRadius ? undefined : newDirection),
+        createDisc(lastPoint, startRadius, hasWidened ? undefined : direction, endRadius < startRadius ? undefined : newDirection),
       );
     yield* paint(createStrip(lastPoint, point, startRadius, endRadius));
-    [lastPoint, direction, hasGrown, isTipDrawn] = [point, newDirection, endRadius > startRadius, false];
+    [lastPoint, direction, hasWidened, isTipDrawn] = [point, newDirection, endRadius > startRadius, false];
   }
 
   return {
-    *extend(points, hasTip = true) {
+    *extend(points, includeTip = true) {
       for (const point of points) {
         const isNear = Math.hypot(point.x - lastPoint.x, point.y - lastPoint.y) < MIN_SPACING * getRadius(lastPoint);
         pendingPoint = isNear && Math.abs(point.pressure - lastPoint.pressure) < MIN_SPACING ? point : undefined;
         if (!pendingPoint) yield* drawSegment(point);
       }
-      if (hasTip) yield* drawTip();
+      if (includeTip) yield* drawTip();
     },
     *end() {
       if (pendingPoint) yield* drawSegment(pendingPoint);
@@ -127,8 +127,8 @@ export function startStroke(coverage: Coverage, brush: Brush, firstPoint: BrushP
   };
 }
 
-// Paints one segment of a stroke, a strip or a disc, row by row within a tile. A pixel keeps the largest amount of all segments, so painting it
-// twice changes nothing.
+// Paints one segment of a stroke, a strip or a disc, row by row within a tile. Pixels store the maximum amount of all
+// segments, so painting one twice changes nothing.
 
 /** A tile that a stroke has touched. */
 type TouchedTile = { originalTile: Tile; amounts: Uint8Array; rect: Rect };
@@ -232,14 +232,14 @@ function paintSegment(coverage: Coverage, tile: TouchedTile, segment: Segment, h
   }
 }
 
-// Previews a stroke on the screen. When zoomed out, a large brush draws on the coarse coverage, which takes a sixteenth of the work.
+// Previews a stroke on the screen. When zoomed out, a large brush draws on the coarse coverage, which is 16 times cheaper.
 // The pixels are then drawn as time allows. Otherwise the pixels are drawn first, and the coarse coverage is updated at the end.
-// Guarantees: after `end` or `drop`, pixels and coarse coverage are exact, and every change was reported. `end` may pause after each piece, and
-// never shows less of the stroke than before.
+// Guarantees: after `end` or `drop`, pixels and coarse coverage are exact, and every change was reported. `end` yields tile by tile, and
+// the visible part of the stroke never shrinks.
 
 export type StrokePreview = {
-  /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
-  extend: (points: readonly BrushPoint[], isZoomedOut: boolean, isLate: () => boolean) => Rect;
+  /** Returns the area to redraw. `shouldYield`: work on invisible pixels may wait for the next point. */
+  extend: (points: readonly BrushPoint[], isZoomedOut: boolean, shouldYield: () => boolean) => Rect;
   end: () => Generator<Rect, SavedTiles>;
   drop: () => Rect[];
 };
@@ -273,9 +273,9 @@ export function startStrokePreview(
     staleRect = undefined;
     return updatedRect;
   }
-  function runPendingWork(isLate: () => boolean): Rect {
+  function runPendingWork(shouldYield: () => boolean): Rect {
     let rect = emptyRect;
-    while (pendingWork[0] && !isLate()) {
+    while (pendingWork[0] && !shouldYield()) {
       const piece = pendingWork[0].next();
       if (piece.done) pendingWork.shift();
       else rect = union(rect, piece.value);
@@ -290,13 +290,13 @@ export function startStrokePreview(
   }
 
   const preview: StrokePreview = {
-    extend(points, isZoomedOutNow, isLate) {
+    extend(points, isZoomedOutNow, shouldYield) {
       if (!sketch) return updateShownRect(runToEnd(stroke.extend(points)), isZoomedOutNow);
       pendingWork.push(stroke.extend(points, !isZoomedOutNow));
       const rect = toFullRect(runToEnd(sketch.extend(points.map(toCoarsePoint))));
       return union(
         rect,
-        runPendingWork(() => isZoomedOutNow && isLate()),
+        runPendingWork(() => isZoomedOutNow && shouldYield()),
       );
     },
     *end() {

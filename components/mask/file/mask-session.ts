@@ -21,8 +21,8 @@ export function createSession(openedMask: OpenedMask): OpenSession {
   return { mask: openedMask, drawing };
 }
 
-// Unsaved drawings with their history, stored in this tab so that navigation does not lose them. The latest one is always kept, and earlier ones
-// within a memory budget. While any is stored, the browser warns before the tab is closed.
+// Unsaved drawings with their history, stored in this tab so that navigation does not lose them. Keeps the latest drawing, and evicts
+// older ones that exceed the memory budget. While any drawing is stored, the browser warns before the tab is closed.
 
 type StoredSession = { session: OpenSession; name: string };
 
@@ -34,14 +34,14 @@ export function storeSession(key: string, storedSession: StoredSession, budget =
   sessions.delete(key);
   sessions.set(key, storedSession);
   window.addEventListener("beforeunload", warnBeforeUnload);
-  const lostNames: string[] = [];
+  const evictedNames: string[] = [];
   for (const [key, { session, name }] of sessions) {
     if (sessions.size === 1 || [...sessions.values()].reduce((sum, entry) => sum + countBytes(entry), 0) <= budget) break;
     session.mask.picture?.close();
     sessions.delete(key);
-    lostNames.push(name);
+    evictedNames.push(name);
   }
-  return lostNames;
+  return evictedNames;
 }
 
 /** Removes and returns a stored drawing. */
@@ -102,8 +102,8 @@ export function getSaveStep(state: SaveState): SaveStep | undefined {
 }
 
 // Encodes a mask and sends it to the service.
-// Guarantees: never throws, and never sends a file that is too large for the service. If the service does not have a file name, the next one is
-// tried. Any other failure is returned.
+// Guarantees: never throws, and never sends a file that is too large for the service. If the service doesn't find a file
+// reference, the next one is tried. Any other failure is returned.
 
 export type SavedMask = {
   name: string;
@@ -152,7 +152,7 @@ export async function saveMask(
     if (result.ok) return result;
     if (index === refs.length - 1 || !isUnknownName(result.failure)) return failed({ kind: "failed", failure: result.failure });
   }
-  return failed({ kind: "not-packed", reason: "the image has no name" });
+  return failed({ kind: "not-packed", reason: "the image has no file reference" });
 }
 
 function toEncodeFailure(error: unknown): SaveFailure {
@@ -164,7 +164,7 @@ function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }
 
-/** Uploads a mask. Sends the fields before the file, for streaming servers. Each upload has a new file name. */
+/** Uploads a mask. Sends the fields first, because streaming servers need them before the file. Each upload has a new file name. */
 export function createMaskUploader(connection: string | undefined, maskTarget?: MaskTarget): SavePorts["send"] {
   return async (file, ref, options) => {
     const form = new FormData();
@@ -186,7 +186,7 @@ async function fileExists({ name, subfolder, type }: SavedMask, location: Parame
   return response?.status !== 404;
 }
 
-// Finds the asset of an uploaded file. Returns undefined unless the list identifies it with certainty. Never throws.
+// Finds the asset of an uploaded file. Returns undefined if no asset matches the hash or name. Never throws.
 
 export async function findAsset({ name, display_name: displayName }: SavedMask, connection?: string): Promise<string | undefined> {
   const baseName = name.replace(/\.[A-Za-z0-9]{1,12}$/, "");

@@ -30,7 +30,7 @@ type NewestJobProps = {
   sentGraph?: OpenWorkflow["graph"];
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
-  /** Removes the submitted keys from the form; absent if no form is open. */
+  /** Removes the submitted keys from the form. Absent if no form is open. */
   onRemoveSecrets?: (secretPlaces: NonNullable<SubmittedJob["secretPlaces"]>) => void;
 };
 

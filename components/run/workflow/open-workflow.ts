@@ -1,6 +1,6 @@
 // Opens a workflow from a file, text, job or asset, or explains why it can't.
-// Guarantees: never throws. An unreadable file leaves the open workflow unchanged. A workflow that no service could run still opens, since its
-// errors are easiest to see in the drawing.
+// Guarantees: never throws. An unreadable file leaves the open workflow unchanged. A workflow that no service can run still opens, because
+// the graph shows its errors.
 
 import { type ByteSource, RangeReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -123,7 +123,7 @@ export async function openFile(
   }
 }
 
-/** Nodes in or behind a loop have no execution order, so they are last. */
+/** Nodes in or downstream of a cycle can't be ordered, so they are last. */
 function getOrder(graph: Graph): string[] {
   const sortedIds = sortTopologically(graph);
   const sortedIdSet = new Set(sortedIds);

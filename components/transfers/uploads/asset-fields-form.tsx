@@ -17,7 +17,7 @@ type AssetFieldsFormProps = {
   onChange: (draft: AssetFieldsDraft) => void;
   /** Shown for a single file, since several files keep their names. */
   hasNameField?: boolean;
-  /** Whether there is no file, and so no default name. */
+  /** Whether there is no file to take a default name from. */
   isNameless?: boolean;
   /** Whether the asset is already stored under a name. */
   isStored?: boolean;
@@ -122,7 +122,7 @@ export function parseDraft({ name, tags: tagText, metadata: metadataText, previe
   return ok({ name: name.trim(), tags, metadata, ...(previewId !== "" && { previewId }) });
 }
 
-/** Returns the fields of one file from those of all files. */
+/** Derives one file's fields from the fields shared by all files. */
 export function getFieldsForFile(sharedFields: AssetFields, path: string, folderUse: FolderUse): AssetFields {
   const folders = path.split("/").slice(0, -1);
   if (folderUse === "tags") return { ...sharedFields, tags: [...new Set([...sharedFields.tags, ...folders])] };

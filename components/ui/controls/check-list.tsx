@@ -10,7 +10,7 @@ type CheckListProps<T> = {
   children: (option: T) => ReactNode;
 };
 
-/** A list of checkboxes. A click with Shift changes the range since the last click. */
+/** A list of checkboxes. Shift-click changes all options from the last clicked one. */
 export function CheckList<T>({ options, selected, onChange, children }: CheckListProps<T>) {
   const getClickedRange = useClickedRange(options);
   const toggle = (option: T, isChecked: boolean, isRange: boolean) => {
@@ -19,12 +19,12 @@ export function CheckList<T>({ options, selected, onChange, children }: CheckLis
     onChange(isChecked ? [...otherOptions, ...range] : otherOptions);
   };
   return options.map((option, index) => (
-    // With Shift the browser would select the text between the two clicks.
+    // On Shift-click, the browser would select the text between the two clicks.
     <label
       key={index}
       className="flex min-h-7 items-center gap-2"
       onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}
-      // Firefox does not forward clicks with Shift from the label to the checkbox. Other browsers must not toggle it twice.
+      // Firefox does not forward Shift-clicks from the label to the checkbox. Other browsers must not toggle it twice.
       onClick={(event) => {
         if (!event.shiftKey || event.target instanceof HTMLInputElement) return;
         event.preventDefault();

@@ -1,5 +1,5 @@
-// Defines the messages between an embedded page and its host page. Both sides check exact origins. A ticket is sent only in the body of one
-// request.
+// Defines the messages between an embedded page and its host page. Both sides check exact origins. A ticket is used for a single
+// request and sent in its body, never in a URL.
 
 import { type EmbedTheme, embedThemes, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { asObject } from "@/lib/contract/json/json";

@@ -69,14 +69,14 @@ export async function readEmbeddedWorkflow(source: ByteSource): Promise<Embedded
   return reason ? { kind: reason } : { kind: "none", isPicture: format.isPicture === true };
 }
 
-/** Returns the graph with its editor file, in a form that `readWorkflow` accepts. `readWorkflow` reports invalid texts. */
+/** Combines the graph and its editor file into JSON for `readWorkflow`, which reports invalid JSON. */
 function combineTexts({ prompt: graph, workflow: editorFile }: TextCollector): string | undefined {
   if (!graph || !isJsonObject(graph)) return editorFile ?? graph;
   const extra = editorFile && isJsonObject(editorFile) ? `,"extra_data":{"extra_pnginfo":{"workflow":${editorFile}}}` : "";
   return `{"prompt":${graph}${extra}}`;
 }
 
-/** Returns true for a text with too many exact numbers, so that `readWorkflow` reports that error. */
+/** Returns true for JSON with too many numbers that need exact parsing, so that `readWorkflow` reports that error. */
 function isJsonObject(text: string): boolean {
   try {
     return isObject(parseLenient(text));
@@ -170,7 +170,7 @@ const ENTRY_BYTES = 12;
 /** BYTE, ASCII and UNDEFINED have one byte per character. */
 const textTypes = new Set([1, 2, 7]);
 
-/** Finds "keyword:JSON" in all texts of the main directory, because programs use different tags for a workflow. */
+/** Finds "keyword:JSON" in all text entries of the main directory (IFD0), because programs use different tags for a workflow. */
 function readExifTexts(block: Uint8Array<ArrayBuffer>, texts: TextCollector): void {
   const tiff = decodeLatin1(block.subarray(0, 6)) === EXIF_PREFIX ? block.subarray(6) : block;
   if (tiff.length < 8) return;
@@ -180,14 +180,14 @@ function readExifTexts(block: Uint8Array<ArrayBuffer>, texts: TextCollector): vo
   if (directory + 2 > tiff.length) throw new UnreadableFileError("damaged");
   const count = Math.min(view.getUint16(directory, isLittleEndian), Math.floor((tiff.length - directory - 2) / ENTRY_BYTES));
   for (let entry = directory + 2; entry < directory + 2 + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
-    const [length, from] = [view.getUint32(entry + 4, isLittleEndian), view.getUint32(entry + 8, isLittleEndian)];
+    const [length, start] = [view.getUint32(entry + 4, isLittleEndian), view.getUint32(entry + 8, isLittleEndian)];
     if (!textTypes.has(view.getUint16(entry + 2, isLittleEndian)) || length <= 4) continue;
     // Entries may overlap. Only the keyword is decoded first, so that a small file can't cause large reads.
-    const [prefix = "", keyword = ""] = /^(\w+)\s*:/.exec(decodeLatin1(tiff.subarray(from, from + MAX_KEYWORD_LENGTH))) ?? [];
+    const [prefix = "", keyword = ""] = /^(\w+)\s*:/.exec(decodeLatin1(tiff.subarray(start, start + MAX_KEYWORD_LENGTH))) ?? [];
     if (prefix === "" || !texts.shouldRead(keyword)) continue;
-    let end = from + length;
-    while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
-    texts.add(keyword, decodeBytes(sliceOrThrow(tiff, from + prefix.length, end)));
+    let end = start + length;
+    while (end > start && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
+    texts.add(keyword, decodeBytes(sliceOrThrow(tiff, start + prefix.length, end)));
   }
 }
 
@@ -201,7 +201,7 @@ async function readHeifTexts(reader: ByteReader, texts: TextCollector): Promise<
     const exifIds = new Set(getContents("iinf").flatMap(listExifItems));
     for (const itemLocation of getContents("iloc").flatMap(listItemLocations)) {
       if (!exifIds.has(itemLocation.id) || texts.isDone()) continue;
-      const block = await reader.read(itemLocation.from, itemLocation.length);
+      const block = await reader.read(itemLocation.start, itemLocation.length);
       readExifTexts(sliceOrThrow(block, 4 + createView(block).getUint32(0), block.length), texts);
     }
     return;
@@ -221,7 +221,7 @@ function listExifItems(content: Uint8Array<ArrayBuffer>): number[] {
 }
 
 /** Lists the first extent of each item, because EXIF items have only one. */
-function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from: number; length: number }[] {
+function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; start: number; length: number }[] {
   const view = createView(content);
   let position = 4;
   const readNumber = (size: number) => {
@@ -241,7 +241,7 @@ function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from
   if ([offsetBytes, lengthBytes, baseBytes, indexBytes].some((size) => ![0, 4, 8].includes(size))) throw new UnreadableFileError("damaged");
   const numberBytes = version < 2 ? 2 : 4;
   const count = readNumber(numberBytes);
-  const locations: { id: number; from: number; length: number }[] = [];
+  const locations: { id: number; start: number; length: number }[] = [];
   for (let item = 0; item < count; item++) {
     const id = readNumber(numberBytes);
     const constructionMethod = version === 0 ? 0 : readNumber(2) & 15;
@@ -250,8 +250,8 @@ function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from
     const extentCount = readNumber(2);
     const extentsStart = position;
     readNumber(indexBytes);
-    const from = baseOffset + readNumber(offsetBytes);
-    if (constructionMethod === 0 && extentCount > 0) locations.push({ id, from, length: readNumber(lengthBytes) });
+    const start = baseOffset + readNumber(offsetBytes);
+    if (constructionMethod === 0 && extentCount > 0) locations.push({ id, start, length: readNumber(lengthBytes) });
     position = extentsStart + extentCount * (indexBytes + offsetBytes + lengthBytes);
   }
   return locations;

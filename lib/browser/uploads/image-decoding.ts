@@ -5,12 +5,12 @@ import { createLimiter } from "@/lib/shared/async";
 const supportedTypes = /^image\/(png|jpeg|gif|webp|bmp)$/;
 const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_PIXELS = 64 * 1024 ** 2;
-const limitToOne = createLimiter(1);
+const limitDecoding = createLimiter(1);
 
 export function canDecodeImage(file: File): Promise<boolean | undefined> {
   if (!supportedTypes.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function")
     return Promise.resolve(undefined);
-  return limitToOne(() => tryDecodeImage(file));
+  return limitDecoding(() => tryDecodeImage(file));
 }
 
 async function tryDecodeImage(file: File): Promise<boolean | undefined> {

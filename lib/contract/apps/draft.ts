@@ -1,4 +1,5 @@
-// Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Does not import zod, for the Run page.
+// Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Doesn't import zod, to keep it out of the
+// Run page's scripts.
 
 import { asArray, isEditorFile, readEditorFile, toIdText } from "../editor-workflow/file";
 import { findNodes, findOuterName, findWidgetLocations } from "../editor-workflow/values";

@@ -1,4 +1,5 @@
-// Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Does not import zod, for browsers.
+// Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Doesn't import zod, to keep it out
+// of browser bundles.
 
 import { copySpellings, getSpelling, setSpelling } from "../json/exact-json";
 import { getOwn } from "../json/json";

@@ -46,7 +46,7 @@ function followInput(scope: Scope, slot: Slot, path: SourcePath, context: LinkCo
 
 function followOutput(location: NodeLocation, output: number, path: SourcePath, context: LinkContext): Source {
   const { node, scope } = location;
-  // The value of a primitive is written even if the primitive is muted. Through a reroute, it has no effect.
+  // A muted primitive still sets its value. A primitive's value doesn't pass through a reroute.
   if (isPrimitive(node)) return path.isDirect ? getPrimitiveSource(node, context) : emptySource;
   if (isNote(node) || node.mode === MUTED) return emptySource;
   const nextPath = { ...path, isDirect: false };
@@ -61,8 +61,8 @@ function followOutput(location: NodeLocation, output: number, path: SourcePath, 
   if (tunnel || isNeverSent(node)) return followInput(scope, node.inputs[output] ?? unnamedSlot, nextPath, context);
   const inner = context.enterNode(location);
   if (!inner) return { kind: "output", id: toGraphId(scope, node), slot: output };
-  const endLink = getEndLinks(inner.definition).get(output);
-  return endLink === undefined ? emptySource : followInput(inner.scope, { ...unnamedSlot, link: endLink }, nextPath, context);
+  const outputLink = getOutputLinks(inner.definition).get(output);
+  return outputLink === undefined ? emptySource : followInput(inner.scope, { ...unnamedSlot, link: outputLink }, nextPath, context);
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
@@ -95,13 +95,13 @@ function getPrimitiveSource(node: EditorNode, { readPrimitiveValue }: LinkContex
   return value === undefined || value === null ? emptySource : { kind: "value", value, valueLocation: getValueLocation(node, { key }) };
 }
 
-const getEndLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
-  const endLinks = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
+const getOutputLinks = memoize(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
+  const outputLinks = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
   const portLinks = outputs.flatMap((port, output) => {
     const link = port.links.find((id) => links.has(id));
     return link === undefined ? [] : [[output, link] as const];
   });
-  return new Map([...endLinks.reverse(), ...portLinks]);
+  return new Map([...outputLinks.reverse(), ...portLinks]);
 });
 
 function followBypassed(location: NodeLocation, output: number, path: SourcePath, context: LinkContext): Source {

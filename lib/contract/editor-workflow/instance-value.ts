@@ -1,4 +1,4 @@
-// The value that a subgraph node sends for an unlinked input. Stops at definitions that contain themselves.
+// The value that a subgraph node sends for an unlinked input. Stops at recursive definitions.
 
 import { getOwn, isObject } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
@@ -6,14 +6,14 @@ import { asArray, type Definition, type EditorNode, INSIDE_START, memoize, parse
 import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, type SubgraphInstance, toGraphId } from "./slots";
 import { getValueLocation, hasControl, type ValueLocation } from "./values";
 
-/** `valueLocation`: where the file stores the value. `isRaw`: from a subgraph widget, whose texts are sent unchanged. */
+/** `valueLocation`: where the file stores the value. `isRaw`: from a subgraph widget, whose strings are sent unchanged. */
 export type Value = { kind: "value"; value: unknown; valueLocation: ValueLocation; isRaw?: boolean };
 type InnerValue = Value & { source: string; hasControl: boolean };
 
 const getValueCache = memoize<LinkContext, Map<string, InnerValue | undefined>>(() => new Map());
 const getIndexCache = memoize<LinkContext, Map<string, ReadonlyMap<number, number>>>(() => new Map());
 
-/** The node's own value has precedence over that of the inner widget. */
+/** The node's own value takes precedence over the inner widget's value. */
 export function getInstanceValue(
   instance: SubgraphInstance,
   innerScope: Scope,
@@ -42,12 +42,12 @@ function toSourceKey({ raw }: EditorNode, widget: string): string {
 function findInnerValue({ definition }: SubgraphInstance, innerScope: Scope, input: number, context: LinkContext): InnerValue | undefined {
   for (const { link, node } of getInputTargets(definition)[input] ?? []) {
     const location = { scope: innerScope, node };
-    const inner = context.enterNode(location);
+    const subgraph = context.enterNode(location);
     const slots = getSlots(location, context);
     const slotIndex = getIndexByLink(slots).get(link) ?? -1;
     const source = toSourceKey(node, slots[slotIndex]?.name ?? "");
     const innerInstanceValue =
-      inner && slotIndex >= 0 && getInstanceValue({ ...location, definition: inner.definition }, inner.scope, slotIndex, context);
+      subgraph && slotIndex >= 0 && getInstanceValue({ ...location, definition: subgraph.definition }, subgraph.scope, slotIndex, context);
     if (innerInstanceValue) return { ...innerInstanceValue, source };
     const nodeInfo = getOwn(context.info, node.type);
     const widget = nodeInfo && getWidgets(node, nodeInfo, context).find(({ name }) => name === slots[slotIndex]?.name);
@@ -80,7 +80,7 @@ const getInputTargets = memoize(({ inputs, links, nodes }: Definition) => {
 
 const getIndexByLink = memoize((slots: readonly Slot[]) => new Map(slots.map(({ link }, index) => [link, index] as const).reverse()));
 
-/** Finds the value by name after a failed repair, by index in `proxyWidgets` (older editors), or by the order of the inputs. */
+/** Looks in the quarantine of a failed repair by name, then in `proxyWidgets` by index (older editors), then by input order. */
 function getOwnValue(
   instance: SubgraphInstance,
   innerScope: Scope,
@@ -140,18 +140,18 @@ function getValueIndexes(instance: SubgraphInstance, innerScope: Scope, context:
   return indexes;
 }
 
-/** If the list has more values than the inputs, each control_after_generate has a value too. */
+/** If there are more values than inputs, each control_after_generate widget has a value too. */
 function findValueIndexes(instance: SubgraphInstance, innerScope: Scope, context: LinkContext): ReadonlyMap<number, number> {
   const widgetInputs = instance.definition.inputs.flatMap((_, input) => {
     const inner = findInnerValue(instance, innerScope, input, context);
     return inner ? [{ input, hasControl: inner.hasControl }] : [];
   });
-  const hasControls = asArray(instance.node.values).length > widgetInputs.length;
+  const storesControlValues = asArray(instance.node.values).length > widgetInputs.length;
   let position = 0;
   return new Map(
     widgetInputs.map(({ input, hasControl }) => {
       const index = position;
-      position += hasControls && hasControl ? 2 : 1;
+      position += storesControlValues && hasControl ? 2 : 1;
       return [input, index];
     }),
   );

@@ -7,14 +7,14 @@ export const BYPASSED = 4;
 const PRIMITIVE = "PrimitiveNode";
 const rerouteTypes = new Set(["Reroute", "Reroute (rgthree)"]);
 const noteTypes = new Set(["Note", "MarkdownNote", "Note Plus (mtb)"]);
-/** Labels, and switches that only change modes, which the file already contains. From rgthree-comfy's virtual nodes. */
+/** Virtual nodes of rgthree-comfy. Their effect on node modes is already saved in the file. */
 const switchTypes = new Set(
   [
     ...["Label", "Bookmark", "Fast Groups Muter", "Fast Groups Bypasser", "Fast Muter", "Fast Bypasser", "Fast Node Muter"],
     ...["Fast Actions Button", "Mute / Bypass Relay", "Mute / Bypass Repeater", "Node Collector", "Node Combiner", "Random Unmuter"],
   ].map((name) => `${name} (rgthree)`),
 );
-/** "GetNode" reads the "SetNode" with its name. Packs add their own prefixes: "easy getNode", "easy setNode". */
+/** A "GetNode" outputs the value of the "SetNode" with the same name. Packs add their own prefixes: "easy getNode", "easy setNode". */
 const GETTER_PATTERN = /(?:^|[^a-z])get_?node$/i;
 const SETTER_PATTERN = /(?:^|[^a-z])set_?node$/i;
 
@@ -42,7 +42,7 @@ export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
 
-/** A node that passes a value on by name, without a link. A server class with such a name is a normal node. */
+/** Parses a Get/Set node, which connects by name instead of by link. A server class with such a name is a normal node. */
 export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
   const { type, values } = node;
   // Splits off a prefix: "PixaromaGetNode" matches, "TargetNode" and "OffsetNode" do not.

@@ -45,7 +45,7 @@ export function toSentValue(value: unknown, raw: unknown): unknown {
 }
 
 /** The editor's own limits, for classes without limits. */
-const [MIN_NUMBER, MAX_NUMBER] = [0, 2048];
+const [DEFAULT_MIN, DEFAULT_MAX] = [0, 2048];
 const MAX_DIGITS = 100;
 
 /** Limits and rounds a number for a widget, as a PrimitiveNode does. Other values are returned unchanged. */
@@ -58,12 +58,12 @@ export function roundToStep(value: unknown, raw: unknown): unknown {
   const clampedValue = clamp(value);
   if (type === "INT") {
     const stepSize = step || 1;
-    const offset = Number(min ?? MIN_NUMBER) % stepSize;
+    const offset = Number(min ?? DEFAULT_MIN) % stepSize;
     return Math.round((clampedValue - offset) / stepSize) * stepSize + offset;
   }
   const digits = Math.min(MAX_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
   const unit = number(round) || (digits > 0 ? 10 ** -digits : 0);
-  return unit === 0 ? clampedValue : clamp(Number((Math.round(clampedValue / unit) * unit).toFixed(digits)), MIN_NUMBER, MAX_NUMBER);
+  return unit === 0 ? clampedValue : clamp(Number((Math.round(clampedValue / unit) * unit).toFixed(digits)), DEFAULT_MIN, DEFAULT_MAX);
 }
 
 export function getDefault(raw: unknown): unknown {
@@ -84,7 +84,7 @@ export function findProblems({ name: input, raw, value }: Widget, nodeId: string
 type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const MAX_DEPTH = 50;
 
-/** Finds the node that a name in a text refers to, by its name or class, or by its title. Inner nodes take precedence. */
+/** Resolves the node of a `%node.widget%` placeholder by its S&R name or class, then by its title. Inner nodes take precedence. */
 export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetFinder {
   let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 
@@ -100,7 +100,7 @@ export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetFi
         const definition = file.definitions.get(node.type);
         if (definition) addNodes(definition, depth + 1);
         const entry = { net, primitives, node };
-        const [name, title] = [getTextName(node), getTitle(node, info)];
+        const [name, title] = [getPlaceholderName(node), getTitle(node, info)];
         if (!byName.has(name)) byName.set(name, entry);
         if (!byTitle.has(title)) byTitle.set(title, entry);
       }
@@ -133,7 +133,7 @@ function getFirstValue({ values }: EditorNode): unknown {
   return asObject(values)?.value ?? asArray(values)[0];
 }
 
-function getTextName({ type, properties }: EditorNode): unknown {
+function getPlaceholderName({ type, properties }: EditorNode): unknown {
   const hasPrefix = isFileName({ class_type: type, inputs: {} }, "filename_prefix");
   return properties["Node name for S&R"] ?? (hasPrefix ? undefined : type);
 }

@@ -25,7 +25,7 @@ export function setSpelling(container: object, key: string, spelling: string): v
 
 /** Like JSON.stringify. Values that JSON cannot express (undefined, functions) become null. */
 export function writeExactJson(value: unknown, indent = 0): string {
-  // eslint-disable-next-line no-restricted-syntax -- this is the writer
+  // eslint-disable-next-line no-restricted-syntax -- this is the serializer
   if (!needsSpelling(value)) return JSON.stringify(value, null, indent) ?? "null";
   return writeValue(value, indent, "\n") ?? "null";
 }
@@ -62,7 +62,7 @@ function needsSpellingDeep(root: object): boolean {
 function writeValue(value: unknown, indent: number, lineBreak: string): string | undefined {
   if (typeof value === "bigint") return String(value);
   const isAtomic = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");
-  // eslint-disable-next-line no-restricted-syntax -- this is the writer
+  // eslint-disable-next-line no-restricted-syntax -- this is the serializer
   if (isAtomic) return JSON.stringify(value);
   const innerBreak = lineBreak + " ".repeat(indent);
   const [openBracket, closeBracket] = Array.isArray(value) ? "[]" : "{}";
@@ -77,7 +77,7 @@ function writeValue(value: unknown, indent: number, lineBreak: string): string |
   if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) appendEntry(index, value[index], "");
   else {
     for (const [key, item] of Object.entries(value)) {
-      // eslint-disable-next-line no-restricted-syntax -- this is the writer
+      // eslint-disable-next-line no-restricted-syntax -- this is the serializer
       const name = JSON.stringify(key);
       appendEntry(key, item, indent > 0 ? `${name}: ` : `${name}:`);
     }

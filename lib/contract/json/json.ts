@@ -1,4 +1,4 @@
-// Reads parsed JSON without schemas. Does not import zod, because the first page loads it.
+// Reads parsed JSON without schemas. Doesn't import zod, to keep it out of the first page's scripts.
 
 export type JsonObject = Record<string, unknown>;
 

@@ -11,7 +11,7 @@ const COLON = 58;
 const numberPattern = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 /** Numbers that JavaScript writes unchanged: up to 15 digits, and no trailing zero. Other numbers are compared with JavaScript's output. */
 const plainDecimalPattern = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
-/** Larger whole numbers become doubles with a spelling, because exact arithmetic on them is slow. */
+/** Larger integers become doubles with their source text, because exact arithmetic on them is slow. */
 const MAX_BIGINT_DIGITS = 1000;
 /** A graph of five thousand nodes and its editor file have fewer than 30,000 exact numbers. */
 export const maxExactNumbers = { text: 50_000, response: 100_000 } as const;
@@ -91,7 +91,7 @@ function findExactNumbers(text: string, maxNumbers: number): number[] {
     }
     const end = findNumberEnd(text, position);
     // A number in place of a key is left for JSON.parse to reject.
-    if (isExact(text, position, end) && text.charCodeAt(skipBlanks(text, end)) !== COLON) {
+    if (isExact(text, position, end) && text.charCodeAt(skipWhitespace(text, end)) !== COLON) {
       characterCount += end - position;
       if (positions.length >= 2 * maxNumbers || characterCount > maxNumbers * MAX_EXACT_LENGTH)
         throw new TooManyExactNumbersError(maxNumbers);
@@ -121,7 +121,7 @@ function isExact(text: string, start: number, end: number): boolean {
     return text.charCodeAt(firstDigit) !== ZERO && (end - firstDigit > 16 || !Number.isSafeInteger(Number(text.slice(start, end))));
   }
   const digits = text.slice(start, end);
-  return !isPlain(digits) && numberPattern.test(digits);
+  return !canRoundTrip(digits) && numberPattern.test(digits);
 }
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
@@ -140,16 +140,16 @@ function isDigits(text: string, start: number, end: number): boolean {
   return true;
 }
 
-function isPlain(digits: string): boolean {
+function canRoundTrip(digits: string): boolean {
   return plainDecimalPattern.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits);
 }
 
-function isUnsafe(digits: string): boolean {
+function isUnsafeInteger(digits: string): boolean {
   if (digits.length < 16 || !isDigits(digits, digits.startsWith("-") ? 1 : 0, digits.length)) return false;
   return !Number.isSafeInteger(Number(digits));
 }
 
-function skipBlanks(text: string, start: number): number {
+function skipWhitespace(text: string, start: number): number {
   let position = start;
   while (text.charCodeAt(position) <= 32) position += 1;
   return position;
@@ -180,7 +180,7 @@ function restoreNumbers(root: object, prefix: string): void {
     if (typeof value === "object" && value !== null) stack.push(value);
     else if (typeof value === "string" && value.startsWith(prefix)) {
       const digits = value.slice(prefix.length);
-      const isBigInt = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
+      const isBigInt = digits.length <= MAX_BIGINT_DIGITS && isUnsafeInteger(digits);
       // Defined instead of assigned, because the key may be __proto__.
       if (key === "__proto__") Object.defineProperty(target, key, { value: isBigInt ? BigInt(digits) : Number(digits) });
       else Reflect.set(target, key, isBigInt ? BigInt(digits) : Number(digits));

@@ -1,4 +1,5 @@
-// Ordered from weakest to strongest. Each role includes the rights of the weaker ones. Does not import zod, for the first page.
+// Ordered from least to most privileged. Each role includes the rights of the roles before it. Doesn't import zod, to keep it out of the
+// first page's scripts.
 
 export const roles = ["runner", "viewer", "operator", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];

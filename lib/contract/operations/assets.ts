@@ -93,7 +93,7 @@ export const assetOperations = defineOperations({
     responses: { 200: json(assetEditResponseSchema) },
   },
   deleteAsset: {
-    summary: "Deletes an asset. Its content is deleted with its last asset.",
+    summary: "Deletes an asset, and its content if no other asset uses it.",
     method: "DELETE",
     path: "/api/assets/{id}",
     capability: "assets.delete",
@@ -120,7 +120,7 @@ export const assetOperations = defineOperations({
     responses: { 200: { kind: "empty" } },
   },
   getRemoteMetadata: {
-    summary: "Returns size, type and name of a file on a permitted host before its download.",
+    summary: "Returns the size, type and name of a file on a permitted host without downloading it.",
     method: "GET",
     path: "/api/assets/remote-metadata",
     capability: "assets.remoteMetadata",
@@ -131,7 +131,7 @@ export const assetOperations = defineOperations({
     responses: { 200: json(remoteMetadataSchema) },
   },
   listTags: {
-    summary: "Lists tags with their number of assets.",
+    summary: "Lists tags with asset counts.",
     method: "GET",
     path: "/api/tags",
     capability: "tags.list",

@@ -1,4 +1,4 @@
-// Runners of the embedded service: the built-in one and plain local servers. Unrelated to the role "runner".
+// Runners of the embedded service: the built-in runner and self-hosted ComfyUI servers. Unrelated to the role "runner".
 
 import { z } from "zod";
 import { addScheme, type RunnerProblem, settableRunnerStates, toBaseUrl } from "../connections";
@@ -42,7 +42,7 @@ export type Runner = {
   label: string;
   address: string | null;
   tags: string[];
-  /** The number of parallel jobs. For the built-in runner, LIGHTDESK_CONCURRENCY, summed over the services of a database. */
+  /** The number of parallel jobs. For the built-in runner, LIGHTDESK_CONCURRENCY summed across services that share a database. */
   slots: number;
   state: (typeof runnerStates)[number];
   reason: { code: RunnerProblem | "failures"; message: string } | null;
@@ -51,7 +51,7 @@ export type Runner = {
   classes: number;
   running: number;
   queue: { running: number; pending: number } | null;
-  /** Jobs of this service since the runner was added: `done` succeeded, `failed` did not. */
+  /** Jobs of this service since the runner was added: `done` counts successes, `failed` counts failures. */
   done: number;
   failed: number;
   meanRunMs: number | null;
@@ -79,7 +79,7 @@ export type RunnerChange = z.input<typeof runnerChangeSchema>;
 export type RunnerFacts = Pick<Runner, "version" | "devices" | "classes" | "queue">;
 export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { ok: false; code: RunnerProblem; message: string };
 
-/** `taken`: another runner has this address. `built_in`: the built-in one has no address and cannot be removed. */
+/** `taken`: another runner has this address. `built_in`: the built-in runner has no address and cannot be removed. */
 export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
 
 type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
@@ -89,14 +89,14 @@ export type ServiceRunners = {
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
   change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
-  /** Moves its running jobs to other runners. Jobs that ran there keep its name. */
+  /** Moves its running jobs to other runners. Past jobs still show its label. */
   remove(id: string): Promise<RunnerOutcome<undefined>>;
 };
 
 export const jobRunnerSchema = z.object({ id: idSchema, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
-/** `state`: of the runner that can start the job first. `none`: no runner can run it. `ahead`: earlier jobs in a runner's queue. */
+/** `state`: that of the runner that can start the job first. `none`: no runner can run it. `ahead`: earlier jobs in a runner's queue. */
 export const jobWaitReasonSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),
   ahead: z.int().min(0).optional(),

@@ -1,4 +1,4 @@
-// The locations of secrets in a job, found by their masks. Does not import zod, because the first page loads it.
+// The locations of secrets in a job, found by their masks. Doesn't import zod, to keep it out of the first page's scripts.
 
 import { asObject, isObject, type JsonObject } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";

@@ -1,4 +1,5 @@
-// An asset as the console shows it. Fields that a service does not send are absent. Does not import zod, for the first page.
+// An asset as the console shows it. Fields that a service does not send are absent. Doesn't import zod, to keep it out of the first page's
+// scripts.
 
 import { asNumber, asText, isObject } from "../json/json";
 import { type Asset } from "../schemas/asset";

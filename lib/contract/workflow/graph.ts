@@ -1,4 +1,4 @@
-// Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
+// Links, order and cycles of prompt graphs. Iterative, because chains can have 5,000 nodes. Does not import zod.
 
 import { asObject, getOwn, type JsonObject } from "../json/json";
 import { anything, map, object, type ReaderOutput, text } from "../json/readers";
@@ -8,7 +8,7 @@ export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
 type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
-/** Any list of [text, whole number]. `{ __value__: [...] }` wraps a literal list. */
+/** Returns true for any [string, non-negative integer] pair. `{ __value__: [...] }` wraps a literal list. */
 export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
@@ -44,25 +44,25 @@ export function findDanglingLinks(graph: Graph): GraphLink[] {
   return listLinks(graph).filter((link) => !Object.hasOwn(graph, link.source));
 }
 
-/** Node ids, each after its sources. Ties keep the graph's order. Nodes in or after a loop are omitted. */
+/** Node ids, each after its sources. Ties keep the graph's order. Nodes in or downstream of a cycle are omitted. */
 export function sortTopologically(graph: Graph): string[] {
   const ids = Object.keys(graph);
   const indexById = new Map(ids.map((id, index) => [id, index]));
   const pendingSources = ids.map(() => 0);
-  const followers: number[][] = ids.map(() => []);
+  const successors: number[][] = ids.map(() => []);
   for (const { nodeId, source } of listLinks(graph)) {
     const [sourceIndex, targetIndex] = [indexById.get(source), indexById.get(nodeId)];
     if (sourceIndex === undefined || targetIndex === undefined) continue;
-    followers[sourceIndex]?.push(targetIndex);
+    successors[sourceIndex]?.push(targetIndex);
     pendingSources[targetIndex] = (pendingSources[targetIndex] ?? 0) + 1;
   }
   const readyIndexes = ids.flatMap((_, index) => (pendingSources[index] === 0 ? [index] : [])).reverse();
   const order: string[] = [];
   for (let index = readyIndexes.pop(); index !== undefined; index = readyIndexes.pop()) {
     order.push(ids[index] ?? "");
-    for (const follower of followers[index] ?? []) {
-      pendingSources[follower] = (pendingSources[follower] ?? 0) - 1;
-      if (pendingSources[follower] === 0) insertDescending(readyIndexes, follower);
+    for (const successor of successors[index] ?? []) {
+      pendingSources[successor] = (pendingSources[successor] ?? 0) - 1;
+      if (pendingSources[successor] === 0) insertDescending(readyIndexes, successor);
     }
   }
   return order;
@@ -96,18 +96,18 @@ export function createSourceLookup(graph: Graph): (nodeId: string) => string[] {
   };
 }
 
-/** All direct and indirect sources of a node, including ids that are not in the graph. In a loop, a node is its own source. */
+/** All direct and indirect sources of a node, including ids that are not in the graph. Includes the node itself if it is in a cycle. */
 export function findSources(graph: Graph, nodeId: string): Set<string> {
   const getNext = createSourceLookup(graph);
   return findReachable(getNext(nodeId), getNext);
 }
 
-/** A loop as node ids, each followed by its source (the first id is not repeated). Undefined if there is none. */
+/** Returns a cycle as node ids, each followed by its source (the first id is not repeated). Undefined if there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
   return findCycles(Object.keys(graph), createSourceLookup(graph)).next().value;
 }
 
-/** Each loop as its first `maxNodes` ids in the order of the links, starting at its first id in `order`. */
+/** Yields cycles, each truncated to `maxNodes` ids. A cycle starts at the id that a search from `order` reaches first. */
 export function* findCycles(
   order: readonly string[],
   getNext: (id: string) => readonly string[],
@@ -161,7 +161,7 @@ export function readLooseGraph(workflow: unknown): Readonly<Record<string, Loose
 
 type NamedNode = { class_type?: string; _meta?: { title?: string | null } | null };
 
-/** The title, or the catalogue's name of its class, or the class. Empty if it has none of these. */
+/** Returns the node's title, its class's catalogue name, or its class, in that order. Empty if there is none. */
 export function getNodeName(node: NamedNode | undefined, catalogueName?: string | null): string {
   return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

@@ -1,4 +1,4 @@
-// Submissions of workflows. The idempotency key is never sent to a service. Does not import zod, for the first page.
+// Submissions of workflows. The idempotency key is never sent to a service. Doesn't import zod, to keep it out of the first page's scripts.
 
 import { type Failure } from "../failure";
 import { object, oneOf, text } from "../json/readers";

@@ -1,4 +1,4 @@
-// Hashes passwords with argon2id and OWASP's parameters, and rejects weak ones. Checking an unknown account takes as long as a wrong password.
+// Hashes passwords with argon2id and OWASP's parameters, and rejects weak ones. Unknown accounts take as long as wrong passwords.
 
 import "server-only";
 import { readFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ export async function validatePassword(composition: Composition, password: strin
   const remainder = normalizedPassword.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
   if (remainder !== normalizedPassword && remainder.length < MIN_CHARACTERS_WITHOUT_EMAIL)
     return createFieldFailure("password", "must not consist mostly of the email address");
-  if (new Set(normalizedPassword).size < 5) return createFieldFailure("password", "must contain more different characters");
+  if (new Set(normalizedPassword).size < 5) return createFieldFailure("password", "must contain at least 5 different characters");
   return (await getCommonPasswords(composition)).has(normalizedPassword)
     ? createFieldFailure("password", "is a commonly used password")
     : undefined;
@@ -55,7 +55,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** An undefined hash means an unknown account. The check then takes equally long. */
+/** Verifies a dummy hash for unknown accounts (undefined), so that the response time doesn't reveal them. */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const isMatch = await verify(passwordHash ?? dummyHash, password);
   return isMatch && passwordHash !== undefined;

@@ -1,4 +1,5 @@
-// Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every rejection is the same 404.
+// Routes of a share for visitors without an account: files, thumbnails, workflow and password.
+// Upstream errors return the same 404 as unknown shares.
 
 import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";

@@ -1,4 +1,4 @@
-// Live updates of one process: one reader for all viewers of a topic with the same rights, and one sequence of events.
+// Live updates of one process. All viewers with the same rights share one reader per topic, and all topics share one event sequence.
 
 import "server-only";
 import { createHash, randomBytes } from "node:crypto";
@@ -12,8 +12,8 @@ import { createReader, isExpensiveTopic, type LiveItem, type LiveRead, type Read
 const LINGER_MS = 10_000;
 const MAX_READERS = 2000;
 const MAX_READERS_PER_MEMBER = 128;
-const MAX_CACHED_LENGTH = 256 * 1024 ** 2;
-const MAX_CACHED_LENGTH_PER_MEMBER = 64 * 1024 ** 2;
+const MAX_CACHED_CHARS = 256 * 1024 ** 2;
+const MAX_CACHED_CHARS_PER_MEMBER = 64 * 1024 ** 2;
 const MAX_STREAMS = 1000;
 const MAX_STREAMS_PER_MEMBER = 20;
 
@@ -25,14 +25,14 @@ const limitExceeded = failed(createFailure("SERVICE_UNAVAILABLE", "Too many live
 type OnProgress = (jobId: string | undefined) => void;
 type Source = { hasChangeEvents(): boolean; getProgress(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
 
-/** A topic, read with the rights of one viewer. Viewers with the same rights have the same `key`. */
+/** A topic as one viewer is allowed to read it. Viewers with the same rights have the same `key`. */
 export type Watch = {
   name: TopicName;
   key: string;
   connection: { id: string; baseUrl: string } | undefined;
   hasRights(): Promise<boolean>;
   read(signal: AbortSignal): Promise<Result<LiveRead, Failure>>;
-  /** Subscribes to the connection's events. Undefined if the topic has none. */
+  /** Returns a function that subscribes to the connection's events. Undefined if the topic has none. */
   openSource(): Promise<((onProgress: OnProgress) => Source) | undefined>;
 };
 /** `owner`: the member or token whose limits apply. */
@@ -67,7 +67,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   function exceedsLimits(entry: ReaderEntry, length: number): boolean {
     const sum = (entries: Iterable<ReaderEntry>) =>
       [...entries].reduce((total, item) => total + (item === entry ? length : item.reader.getLength()), 0);
-    return sum(readers.values()) > MAX_CACHED_LENGTH || sum(listOwnerReaders(entry.lastViewer.owner)) > MAX_CACHED_LENGTH_PER_MEMBER;
+    return sum(readers.values()) > MAX_CACHED_CHARS || sum(listOwnerReaders(entry.lastViewer.owner)) > MAX_CACHED_CHARS_PER_MEMBER;
   }
 
   function createReaderEntry(viewer: Viewer): ReaderEntry {

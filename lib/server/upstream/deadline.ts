@@ -2,15 +2,16 @@
 
 import "server-only";
 
-export function createDeadline(limitMs: number, callerSignal?: AbortSignal | null, maxMs = Infinity) {
+/** `touch` restarts the idle timeout. */
+export function createDeadline(idleTimeoutMs: number, callerSignal?: AbortSignal | null, totalTimeoutMs = Infinity) {
   const controller = new AbortController();
-  const endMs = performance.now() + maxMs;
+  const endMs = performance.now() + totalTimeoutMs;
   let hasExpired = false;
   const expire = () => {
     hasExpired = true;
-    controller.abort(new Error("time limit"));
+    controller.abort(new Error("Request timed out"));
   };
-  let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, maxMs));
+  let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(idleTimeoutMs, totalTimeoutMs));
   return {
     // Keeps the caller's abort reason, so that an abort isn't reported as an error. Adds no listener to the caller's signal, which may be
     // used for hundreds of calls.
@@ -19,7 +20,7 @@ export function createDeadline(limitMs: number, callerSignal?: AbortSignal | nul
     touch(): void {
       if (timer === undefined) return;
       clearTimeout(timer);
-      timer = setTimeout(expire, Math.min(limitMs, endMs - performance.now()));
+      timer = setTimeout(expire, Math.min(idleTimeoutMs, endMs - performance.now()));
     },
     /** Stops the timer. The caller's signal can still abort a body that is being read. */
     clear(): void {
@@ -41,7 +42,7 @@ export type ResponseTracker = {
 export type AbortRead = (reason: { quietMs: number } | "answered") => void;
 
 /** While a service is unresponsive, one read keeps the full timeout and one probes it. All others get the short timeout. */
-const MAX_LONG_READS = 2;
+const MAX_FULL_TIMEOUT_READS = 2;
 const SHORT_TIMEOUT_MS = 500;
 
 type PendingRead = { startMs: number; abort: AbortRead };
@@ -66,13 +67,13 @@ export function createResponseTracker(now: () => number = () => performance.now(
       states.set(service, state);
       const startMs = now();
       const pendingRead: PendingRead = { startMs, abort };
-      const hasShortTimeout = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_LONG_READS;
+      const hasShortTimeout = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_FULL_TIMEOUT_READS;
       let timer: NodeJS.Timeout | undefined;
       const checkResponsiveness = () => {
-        const quietSinceMs = Math.max(startMs, state.lastReplyMs);
-        const remainingMs = quietSinceMs + (hasShortTimeout && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
+        const lastActivityMs = Math.max(startMs, state.lastReplyMs);
+        const remainingMs = lastActivityMs + (hasShortTimeout && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
         if (remainingMs > 0) return void (timer = setTimeout(checkResponsiveness, remainingMs));
-        state.unresponsiveSinceMs ??= quietSinceMs;
+        state.unresponsiveSinceMs ??= lastActivityMs;
         state.fullTimeoutRead ??= pendingRead;
         if (state.fullTimeoutRead !== pendingRead) abort({ quietMs: now() - state.unresponsiveSinceMs });
       };

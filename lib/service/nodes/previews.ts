@@ -6,7 +6,7 @@ const PREVIEW_INTERVAL_MS = 500;
 const MAX_SIZE_PX = 256;
 /** Encoding a preview of a larger image would delay the job. */
 const MAX_PIXELS = 16 * 1024 ** 2;
-/** The header of ComfyUI's binary message: the event "preview image" and the format JPEG. The file follows. */
+/** The header of ComfyUI's binary message: event type 1 (PREVIEW_IMAGE) and image type 1 (JPEG). The JPEG bytes follow. */
 const HEADER = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]);
 
 export type Previews = {

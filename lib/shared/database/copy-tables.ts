@@ -1,4 +1,4 @@
-// Copies rows between databases with the same tables, and compares them. An unfinished target contains a marker table, and no store opens it.
+// Copies rows between databases with the same tables, and compares them. A marker table blocks opening the target until the copy completes.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
@@ -7,7 +7,7 @@ import { toStorableText } from "../text";
 const MAX_BATCH_ROWS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 ** 2;
 /** SQLite accepts at most 32,766 values per statement. */
-const INSERT_ROWS = 100;
+const MAX_ROWS_PER_INSERT = 100;
 const MARKER_TABLE = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
@@ -42,7 +42,7 @@ export async function copyTables<DB>(copy: TableCopy<DB>): Promise<CopyResult> {
   }
   for (const table of [...tables, ...counters.map((counter) => toCounterTable(allTables, counter))])
     await compareTables(table, copy, () => {
-      throw new Error(`Rows of ${table.name} changed during the copy. Stop every writer, then run this again.`);
+      throw new Error(`Rows of ${table.name} changed during the copy. Stop all processes that write to them and run the command again.`);
     });
   await copy.beforeEnd?.();
   for (const table of tables) await updateSequence(table, copy);
@@ -50,7 +50,7 @@ export async function copyTables<DB>(copy: TableCopy<DB>): Promise<CopyResult> {
   return { tables: tables.length, rows };
 }
 
-/** Selects a row if a copy is unfinished. A process that opened this store would lose the missing rows. */
+/** Selects a row if a copy is unfinished. Opening the store would lose the rows that aren't copied yet. */
 export const findUnfinishedCopy = {
   sqlite: `SELECT 1 AS found FROM sqlite_master WHERE name = '${MARKER_TABLE}'`,
   postgres: `SELECT 1 AS found FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MARKER_TABLE}'`,
@@ -110,9 +110,9 @@ async function writeRows<DB>({ to, afterInsert }: TableCopy<DB>, table: Table, b
   const conflictAction = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(assignments)}`;
   const onConflict = table.hasKey ? sql`ON CONFLICT (${toColumnList(table.key)}) DO ${conflictAction}` : sql``;
   await to.transaction().execute(async (trx) => {
-    for (let index = 0; index < changedRows.length; index += INSERT_ROWS) {
+    for (let index = 0; index < changedRows.length; index += MAX_ROWS_PER_INSERT) {
       const rows = changedRows
-        .slice(index, index + INSERT_ROWS)
+        .slice(index, index + MAX_ROWS_PER_INSERT)
         .map((row) => sql`(${sql.join(table.columns.map((column) => getValue(row, column)))})`);
       await sql`
         INSERT INTO ${sql.table(table.name)} (${toColumnList(table.columns)}) VALUES ${sql.join(rows)} ${onConflict}`.execute(trx);
@@ -135,7 +135,7 @@ async function deleteExtraRows<DB>(table: Table, { from, to }: DatabasePair<DB>)
   }
 }
 
-/** Reads whole numbers as texts, because some have more digits than a double. */
+/** Reads integers as text, because some exceed the precision of a double. */
 async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Table, condition: RawBuilder<unknown>): Promise<Row[]> {
   const selectedColumns = columns.map(({ name: column, kind }) =>
     kind === "integer" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
@@ -166,10 +166,10 @@ const toAnyOfSql = (table: Table, rows: readonly Row[]) =>
     sql` OR `,
   )})`;
 
-/** Tables come after tables that they refer to. Tables without references come last, because triggers of other tables may write to them. */
+/** Sorts referenced tables first. Tables without foreign keys are last, because triggers of other tables may write to them. */
 async function listTables<DB>({ from, to, isExcluded }: TableCopy<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
-  if (!sqlite) throw new Error("one of the two databases must be SQLite, which lists the tables of both");
+  if (!sqlite) throw new Error("At least one database must be SQLite, because the table list is read from it.");
   const { rows } = await sql<{ name: string }>`
     SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARKER_TABLE} ORDER BY name`.execute(
     sqlite,
@@ -220,21 +220,21 @@ function toCounterTable(tables: readonly Table[], { table, keyColumns, count }: 
   };
 }
 
-/** Ensures that new rows get unused numbers, even if earlier rows were deleted. */
+/** Ensures that new rows get unused ids, even if earlier rows were deleted. */
 async function updateSequence<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   if (key?.kind !== "integer") return;
-  const currentNumber = await getLastNumber(to, name, key.name);
-  if (currentNumber === undefined) return;
+  const currentValue = await getSequenceValue(to, name, key.name);
+  if (currentValue === undefined) return;
   const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(key.name)}) AS last FROM ${sql.table(name)}`.execute(to);
-  const newNumber = Math.max((await getLastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
-  if (newNumber === currentNumber) return;
-  if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${newNumber})`.execute(to));
+  const newValue = Math.max((await getSequenceValue(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
+  if (newValue === currentValue) return;
+  if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${newValue})`.execute(to));
   await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
-  await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${newNumber})`.execute(to);
+  await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${newValue})`.execute(to);
 }
 
-/** Returns the last number of the table's rows, or 0. Returns undefined if the database does not count them. */
-async function getLastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
+/** Returns the last id that the table's sequence assigned, or 0. Undefined if the column has no sequence. */
+async function getSequenceValue<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
   const sequenceQuery = isPostgres(database)
     ? sql<{ number: number }>`
         SELECT coalesce(pg_sequence_last_value(sequence::regclass), 0) AS number

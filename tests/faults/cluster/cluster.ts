@@ -1,4 +1,4 @@
-// Two consoles and two services on one PostgreSQL, each pair behind nginx, with a runner that the services share. Tests kill
+// Starts two consoles and two services that share a PostgreSQL database and a runner. Each pair is behind nginx. Tests kill
 // and restart the processes. The second of each pair has a clock that is five minutes ahead.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,17 +29,17 @@ type Program = { script: string; label: string };
 const consoleProgram: Program = { script: "dist/console.mjs", label: "Lightdesk" };
 const serviceProgram: Program = { script: "dist/service.mjs", label: "Service" };
 export const FIVE_MINUTES_MS = 300_000;
-/** Preloads a module that sets the clock ahead. Next copies the own properties of `Date`. */
-const createClockOptions = (ms: number) =>
+/** Preloads a module that sets the clock ahead. Redefines `UTC` and `parse`, because Next.js copies only own properties of `Date`. */
+const createClockSkewNodeOptions = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
     `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}static UTC=Real.UTC;static parse=Real.parse}`,
   )}`;
-const clockSettings: Record<string, string>[] = [{}, { NODE_OPTIONS: createClockOptions(FIVE_MINUTES_MS) }];
-/** The service's response to a submission with this text never arrives. */
+const clockSettings: Record<string, string>[] = [{}, { NODE_OPTIONS: createClockSkewNodeOptions(FIVE_MINUTES_MS) }];
+/** The gate drops the response to a submission that contains this key. */
 export const LOST_RESPONSE_KEY = "a-key-without-a-response";
 
-/** `program`: the path of nginx. The caller must call `remove`. */
-export async function startCluster(program: string) {
+/** `nginxPath`: the path of the nginx executable. The caller must call `remove`. */
+export async function startCluster(nginxPath: string) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-cluster-"));
   const postgres: PostgresServer = await startPostgres({ connections: 100 });
   const { url } = await createDatabase(postgres.url);
@@ -98,10 +98,10 @@ export async function startCluster(program: string) {
     startPair(serviceProgram, "service", servicePort),
   ]);
   const proxies = await Promise.all(
-    [[consolePort, consoles] as const, [servicePort, services] as const].map(async ([at, parts]) =>
-      startNginx(program, await mkdtemp(join(folder, "nginx-")), {
-        listenPort: at,
-        consoles: parts.map(({ port }) => port),
+    [[consolePort, consoles] as const, [servicePort, services] as const].map(async ([listenPort, processes]) =>
+      startNginx(nginxPath, await mkdtemp(join(folder, "nginx-")), {
+        listenPort,
+        consoles: processes.map(({ port }) => port),
         basePathPort: 9,
       }),
     ),
@@ -112,13 +112,13 @@ export async function startCluster(program: string) {
     (request) => (isPrompt(request) && request.body.includes(LOST_RESPONSE_KEY) ? "unanswered" : undefined),
     (request, status) => void (status === 503 && refused.add(request)),
   );
-  const links = await Promise.all(consoles.map(({ process }) => process.waitForOutput("Set up")));
+  const setUpUrls = await Promise.all(consoles.map(({ process }) => process.waitForOutput("Set up")));
   await Promise.all(services.map(({ process }) => process.waitForOutput("Service")));
   for (const port of [consolePort, servicePort])
     await until("nginx responds", async () => (await fetch(`http://127.0.0.1:${port}/api/health/live`).catch(() => undefined))?.ok);
   return {
     consoleUrl: `http://127.0.0.1:${consolePort}`,
-    setUpUrl: links[1] ?? "",
+    setUpUrl: setUpUrls[1] ?? "",
     key,
     url,
     postgres,

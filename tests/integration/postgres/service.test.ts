@@ -20,26 +20,26 @@ import { until } from "@/tests/support/until";
 
 describe("service", () => {
   let databaseUrl: string;
-  let wire: PostgresProxy;
+  let databaseProxy: PostgresProxy;
   let service: TestService;
   let client: Client;
   beforeEach(async () => {
     databaseUrl = await openTestDatabase();
-    wire = await startPostgresProxy(databaseUrl);
-    service = await startService({ databaseUrl: wire.url });
+    databaseProxy = await startPostgresProxy(databaseUrl);
+    service = await startService({ databaseUrl: databaseProxy.url });
     client = service.client();
   });
 
   it("reports an unavailable database instead of an empty list", async () => {
     const id = await submitGraph(client, createColorGraph());
     await waitForEnd(client, id);
-    wire.cut();
+    databaseProxy.cut();
     for (const path of ["/api/jobs", "/api/queue", "/api/history", "/api/assets", "/api/user"]) {
       const response = await client.get(path);
       expect([path, response.status]).toEqual([path, 503]);
       expect(response.text).toMatch(/database is unavailable/);
     }
-    wire.restore();
+    databaseProxy.restore();
     expect((await client.get("/api/jobs")).body).toMatchObject({ jobs: [{ id }] });
   });
 
@@ -94,7 +94,7 @@ describe("job lists", async () => {
     { requiredKeys: ["sort_by", "sort_order", "limit", "offset"] },
   );
 
-  it("are the same as on SQLite for any filter, order and offset", async () => {
+  it("match SQLite for any filter, order and offset", async () => {
     const property = fc.asyncProperty(queries, async (page) => {
       expect(await listJobs(postgres, USER_ID, page)).toEqual(await listJobs(sqlite, USER_ID, page));
     });
@@ -117,9 +117,9 @@ describe("service runners", () => {
       makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
     });
     probeCount = 0;
-    server.faults.set("GET /system_stats", async (_request, _response, real) => {
+    server.faults.set("GET /system_stats", async (_request, _response, forward) => {
       probeCount += 1;
-      await real();
+      await forward();
     });
   });
 
@@ -133,8 +133,8 @@ describe("service runners", () => {
     return outcome.value.id;
   }
 
-  /** Starts a job of the second service that stays on the runner. */
-  async function holdJobOfSecond(): Promise<string> {
+  /** Starts a job on the second service and blocks it on the runner. */
+  async function startBlockedJob(): Promise<string> {
     await services.first.service.stop();
     server.setMode("hold");
     const id = await submitGraph(secondClient, createGpuGraph(1));
@@ -201,9 +201,9 @@ describe("service runners", () => {
     }
   });
 
-  it("follows a disconnected service's jobs without resubmitting them", async () => {
+  it("takes over a disconnected service's jobs without resubmitting them", async () => {
     await addRunner(2);
-    const id = await holdJobOfSecond();
+    const id = await startBlockedJob();
     services.databaseProxy.cut();
     await until("the first service follows the job", async () => (await readFence()) === 2);
     services.databaseProxy.restore();
@@ -217,7 +217,7 @@ describe("service runners", () => {
 
   it("follows the jobs of a stopping service and interrupts cancelled ones", async () => {
     await addRunner();
-    const id = await holdJobOfSecond();
+    const id = await startBlockedJob();
     await services.second.service.stop();
     await until("the first service follows the job", async () => (await readFence()) === 2);
     await firstClient.post("/api/interrupt");

@@ -16,7 +16,7 @@ describe("opening", () => {
     [{ kind: "too-large", why: { reason: "bytes", bytes: 60_000_000 } }, /^hero.png is 60 MB. The limit for masks is 52.4 MB.$/],
     [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2. The limit is 16,384 pixels per side/],
     [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels. The limit is 67/],
-    [{ kind: "not-picture" }, /Masks can be drawn on PNG/],
+    [{ kind: "not-picture" }, /You can draw masks on PNG/],
     [{ kind: "other-file", bytes: 1500, expectedBytes: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
     [{ kind: "broken" }, /cannot read hero.png/],
     [{ kind: "unknown-size" }, /neither the file nor its size/],

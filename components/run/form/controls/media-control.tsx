@@ -143,7 +143,7 @@ export function UnlistedNote({ value, options, picture: { ownNames, listing } }:
   return isMissing && !shouldReload ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
-/** Services list only files in the input folder, and none that are named by their content. */
+/** Services list only files in the input folder, and omit content-addressed files. */
 function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
   const { filename, subfolder, type } = toFileRef(value);
   const path = subfolder === "" ? filename : `${subfolder}/${filename}`;

@@ -84,7 +84,7 @@ export type PictureContext = PictureApi & {
   picker?: (props: PickerProps) => ReactNode;
   /** Where masks are saved, if not to the connection's files. */
   masks?: MaskTarget;
-  /** Resets to the default or to no picture; absent if there is nothing to remove. */
+  /** Resets to the default or to no picture. Absent if there is nothing to remove. */
   onRemove?: () => void;
   /** A better message than the failure's own, if the form has one. Then no retry is offered. */
   explainFailure?: (failure: ApiFailure) => string | undefined;

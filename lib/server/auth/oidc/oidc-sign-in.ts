@@ -1,4 +1,4 @@
-// One sign-in at an OIDC provider, and the provider's session.
+// Verifies a sign-in with an OIDC provider and stores the provider's session.
 
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
@@ -110,7 +110,7 @@ export async function startProviderSession(
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admittedMember;
   const currentSessionId = purpose === "confirm" || purpose === "link" ? await readSessionId(composition, headers) : undefined;
-  // A role change has already ended the session.
+  // `findSession` returns undefined if a role change has ended the session.
   if (currentSessionId !== undefined && (await findSession(composition, currentSessionId))?.member.id === member.id) {
     if (purpose === "confirm") await confirmSession(composition, currentSessionId);
     return currentSessionId;

@@ -1,4 +1,4 @@
-// Members who may see the jobs of another member's own connection, and the files that were listed to them.
+// Members who may see the jobs of another member's own connection, and the files that were returned to them.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -91,7 +91,7 @@ export function createJobViewerStore(database: Database) {
       return hasEffect(database.deleteFrom("jobViewers").where("connectionId", "=", connectionId).where("memberId", "=", memberId));
     },
 
-    /** Records files of jobs in a response to a member who may only see the jobs. */
+    /** Records job files that were returned to a member who may only see the jobs. */
     async recordShownFiles(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
       const newHashes = [...new Set(files.map(hashFile))].filter((hash) => !filesRecordedToday.has(`${day} ${connectionId} ${hash}`));

@@ -49,7 +49,7 @@ export function createInterruptedResult(id: string, endMs: number): { outputs: s
 /** Fails a job because of an error outside its nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, nowMs: number): Promise<void> {
   const error = createServiceError(type, message);
-  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: endMs }]];
+  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: nowMs }]];
   const result = { outputs: {}, messages, meta: {} };
   await endJob(tx, job, { to: "failed", at: nowMs }, { error: writeExactJson(error), end_time: nowMs }, result);
 }

@@ -1,4 +1,4 @@
-// The user data listing: a missing folder is empty, any other error stays an error; paths are relative to the folder.
+// Lists user data: a missing folder is empty, other errors are reported, and paths are relative to the folder.
 import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { connectService, createConnectionClient, createJobPage } from "@/tests/support/connection-client";
@@ -15,34 +15,34 @@ const { connection } = await connectService(harness, ({ url }, response) => {
 });
 
 const listFolder = (dir: string, id = connection) => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir, connection: id }));
-const list = async (dir: string, id = connection) => {
+const requestFolder = async (dir: string, id = connection) => {
   const response = await createConnectionClient(harness, id).send(`/api/userdata?dir=${encodeURIComponent(dir)}`);
   return { status: response.status, body: await response.json() };
 };
 
 test("shows a missing folder as empty on the page and in the list", async () => {
-  expect(await list("workflows/")).toMatchObject({ status: 200, body: [{ path: "a.json" }] });
-  expect(await list("new/")).toEqual({ status: 200, body: [] });
+  expect(await requestFolder("workflows/")).toMatchObject({ status: 200, body: [{ path: "a.json" }] });
+  expect(await requestFolder("new/")).toEqual({ status: 200, body: [] });
   expect(await listFolder("new/")).toEqual({ ok: true, value: [] });
 });
 
-test("reports a missing connection and a failing service, not empty folders", async () => {
-  expect(await list("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+test("reports a missing connection or a failing service instead of an empty folder", async () => {
+  expect(await requestFolder("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(await listFolder("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
-  expect((await list("broken/")).status).toBeGreaterThanOrEqual(500);
+  expect((await requestFolder("broken/")).status).toBeGreaterThanOrEqual(500);
   expect((await listFolder("broken/")).ok).toBe(false);
 });
 
 test("lists a folder that contains a folder of the same name", async () => {
   const storedPaths = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
-  for (const pathStyle of ["folder", "top"]) {
+  for (const pathStyle of ["relative", "absolute"]) {
     const { getJson } = await connectService(harness, ({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
       const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
       const relativePaths = storedPaths.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
       const paths = query.get("recurse") === "true" ? relativePaths : relativePaths.filter((path) => !path.includes("/"));
       if (paths.length === 0) return void response.writeHead(404).end();
-      const files = paths.map((path) => ({ path: pathStyle === "top" ? `/${dir}${path}` : path }));
+      const files = paths.map((path) => ({ path: pathStyle === "absolute" ? `/${dir}${path}` : path }));
       sendJsonResponse(response, files);
     });
     for (const [dir, recurse, expected] of [
@@ -59,15 +59,15 @@ test("lists a folder that contains a folder of the same name", async () => {
   }
 });
 
-test("lists a folder when its path check fails, unless the key is refused", async () => {
-  let refusal = 500;
+test("lists a folder when its path check fails, unless the API key is rejected", async () => {
+  let errorStatus = 500;
   const { connection: id } = await connectService(harness, ({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
     if (dir === "a/") return sendJsonResponse(response, [{ path: "a/x.json" }]);
-    sendJsonResponse(response, { code: "REFUSED", message: "not that folder" }, refusal);
+    sendJsonResponse(response, { code: "REFUSED", message: "invalid folder" }, errorStatus);
   });
   const listFolderA = () => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
-  for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listFolderA()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
-  refusal = 401;
+  for (errorStatus of [400, 403, 404, 405, 422, 500]) expect(await listFolderA()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
+  errorStatus = 401;
   expect((await listFolderA()).ok).toBe(false);
 });

@@ -1,4 +1,4 @@
-// The pages that a frame and an app runner can open, and the product name in frames and on shares.
+// Page access of embedded sessions and app runners, and the product name on embedded and shared pages.
 import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
@@ -14,7 +14,7 @@ import { createEmbedHarness } from "./embed-harness";
 
 const incoming = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
-// The name appears in frames and on shares only, so the other tests don't see it.
+// The name appears only on embedded and shared pages, so the other tests aren't affected.
 const embed = await createEmbedHarness({ LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" });
 const hostPage = await embed.addHost({ role: "admin", pages: [...embedPages] });
 const session = await embed.enterHost(hostPage, { sub: "admin@desk.test" });
@@ -36,13 +36,13 @@ async function isShown(page: string, options: { refuseEmbedded?: boolean } = {})
 
 it("shows all pages except the API reference, account, shares, hosts and webhooks", async () => {
   const files = readdirSync("app/(console)", { recursive: true, encoding: "utf8" }).filter((file) => /(^|\/)page\.tsx$/.test(file));
-  const refused: string[] = [];
+  const hiddenPages: string[] = [];
   for (const file of files) {
     const page = file.replace(/\/?page\.tsx$|\(overview\)/g, "").replace(/\[\w+\]/g, "an-id");
-    if (!(await isShown(`/${page}`))) refused.push(page);
+    if (!(await isShown(`/${page}`))) hiddenPages.push(page);
   }
   const settings = ["account", "embedding", "shares", "tokens", "webhooks"].map((name) => `settings/${name}`);
-  expect(refused.sort()).toEqual(["docs/api", ...settings]);
+  expect(hiddenPages.sort()).toEqual(["docs/api", ...settings]);
 });
 
 it.each([
@@ -62,23 +62,24 @@ it.each([
   expect(await isShown(page)).toBe(false);
 });
 
-it("hides a page that refuses frames when its path is allowed", async () => {
+it("hides pages that disable embedding even if their path is allowed", async () => {
   expect([await isShown("/settings"), await isShown("/settings", { refuseEmbedded: true })]).toEqual([true, false]);
 });
 
-it("refuses account, token, session and sign-in requests and unlisted routes", async () => {
+it("rejects account, token, session and admin requests from embedded sessions", async () => {
   const routes = (await loadRoutes()).filter(({ guard }) => guard && guard.role !== "public" && guard.action !== "endEmbedSession");
-  const refused = new Set<string>();
-  for (const { method, path: address, guard } of routes) {
+  const rejectedActions = new Set<string>();
+  for (const { method, path, guard } of routes) {
     const isRead = method === "GET" || method === "HEAD";
-    const response = await embed.request(address, { ...session, method, ...(!isRead && { json: {} }) });
-    if (response.status === 403 && method !== "HEAD" && (await response.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
+    const response = await embed.request(path, { ...session, method, ...(!isRead && { json: {} }) });
+    if (response.status === 403 && method !== "HEAD" && (await response.json()).code === "FORBIDDEN")
+      rejectedActions.add(guard?.action ?? "");
     else await response.body?.cancel();
   }
   const accountActions = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSession", "endSessions"];
   const adminActions = ["createToken", "revokeToken", "inviteMember", "listEmbedHosts", "addEmbedHost", "changeEmbedHost", "listShares"];
-  for (const action of [...accountActions, ...adminActions]) expect(refused).toContain(action);
-  expect(embedOperations.filter((action) => refused.has(action))).toEqual([]);
+  for (const action of [...accountActions, ...adminActions]) expect(rejectedActions).toContain(action);
+  expect(embedOperations.filter((action) => rejectedActions.has(action))).toEqual([]);
 });
 
 it("limits app runners to apps and their account", async () => {
@@ -120,11 +121,11 @@ it("shows the configured name in frames and shares, and Lightdesk to members", a
   }
 });
 
-it("doesn't show a product name while a page opens in a frame", () => {
+it("omits the product name while an embedded page loads", () => {
   for (const language of languages) expect(JSON.stringify(messagesByLanguage[language].embedding.start)).not.toContain("Lightdesk");
 });
 
-it("rejects a name with markup, placeholders or quotes, or that is too long", () => {
+it("rejects product names with markup, placeholders or quotes, or over 60 characters", () => {
   for (const name of ["<b>", "{count}", 'a"b', "a'b", "a\\b", "x".repeat(61)])
     expect(() => readEnv({ LIGHTDESK_PRODUCT_NAME: name })).toThrow("LIGHTDESK_PRODUCT_NAME must be");
 });

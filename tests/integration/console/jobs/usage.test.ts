@@ -13,11 +13,11 @@ const DAY_MS = 24 * 60 * 60_000;
 const LAST_MONTH: UsageQuery = { within: 24 * 30 };
 let now = NOW;
 
-type ReportedJob = { status: string; outputs_count?: number; ranMs?: number };
+type ReportedJob = { status: string; outputs_count?: number; runMs?: number };
 /** The jobs that the other service reports, by id. */
 let jobs = new Map<string, ReportedJob & { createdMs: number }>();
 let count = 0;
-let hasSizes = false;
+let isReportingSizes = false;
 
 const harness = await createHarness({ now: () => now });
 const service = await openTestServer(({ method, url }, response) => {
@@ -28,14 +28,14 @@ const service = await openTestServer(({ method, url }, response) => {
   }
   const sizedJobId = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
   if (sizedJobId !== undefined)
-    return hasSizes
+    return isReportingSizes
       ? sendJsonResponse(response, { assets: [{ size: 1000 }, { size: 24 }] })
       : sendJsonResponse(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
-  const list = [...jobs].map(([id, { createdMs, ranMs, ...fields }]) => ({
+  const list = [...jobs].map(([id, { createdMs, runMs, ...fields }]) => ({
     id,
     ...fields,
     create_time: createdMs,
-    ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
+    ...(runMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + runMs }),
   }));
   const jobId = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
   if (jobId !== undefined) return sendJsonResponse(response, { ...list.find(({ id }) => id === jobId), outputs: {} });
@@ -68,20 +68,20 @@ async function endJob(id: string, fields: ReportedJob): Promise<void> {
 }
 const listUsage = async (role: Role, query = LAST_MONTH) => {
   const { rows } = await readUsage(harness.getContext(role), query);
-  return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
+  return rows.map(({ member, connection, ...metrics }) => [member.name, connection.name ?? connection.kind, metrics]);
 };
 
 test("sums runs, failures, time and outputs by member and connection", async () => {
-  await endJob(await submit("operator"), { status: "completed", ranMs: 2500, outputs_count: 2 });
-  await endJob(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
-  await endJob(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
-  jobs.set("job-99", { status: "completed", createdMs: now, ranMs: 9000, outputs_count: 9 });
+  await endJob(await submit("operator"), { status: "completed", runMs: 2500, outputs_count: 2 });
+  await endJob(await submit("operator"), { status: "failed", runMs: 500, outputs_count: 0 });
+  await endJob(await submit("admin"), { status: "completed", runMs: 1000, outputs_count: 0 });
+  jobs.set("job-99", { status: "completed", createdMs: now, runMs: 9000, outputs_count: 9 });
   await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
   expect(await listUsage("owner")).toEqual([
     ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
     ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
   ]);
-  // The history lists texts, which are no outputs.
+  // Text results in the history don't count as outputs.
   const before = await listUsage("owner");
   expect((await harness.request(`/api/history_v2?connection=${otherConnection}`, { as: "viewer" })).status).toBe(200);
   expect(await listUsage("owner")).toEqual(before);
@@ -90,17 +90,17 @@ test("sums runs, failures, time and outputs by member and connection", async () 
   expect(await listUsage("viewer")).toEqual([]);
 });
 
-test("reports missing figures as a minimum or unknown, not as zero", async () => {
+test("reports missing metrics as a minimum or unknown, not as zero", async () => {
   await endJob(await submit("owner"), { status: "completed" });
   const getOwnerUsage = async () => (await listUsage("owner")).find(([name]) => name === "Olga Owner")?.[2];
   expect(await getOwnerUsage()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
-  await endJob(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
+  await endJob(await submit("owner"), { status: "completed", runMs: 4000, outputs_count: 0 });
   const seconds = { value: 4, isAtLeast: true };
   expect(await getOwnerUsage()).toEqual({ runs: 2, failed: { value: 0 }, seconds, outputs: {}, bytes: {} });
 });
 
 test("reads output sizes from a service that provides them", async () => {
-  hasSizes = true;
+  isReportingSizes = true;
   const { createSizeReader } = await import("@/lib/server/job-index/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
@@ -166,7 +166,7 @@ test("limits usage to the range in the URL", async () => {
   expect((await harness.request("/api/console/usage/export?within=-1", { as: "owner" })).status).toBe(400);
 });
 
-test("names another member's own connection only to its owner and viewers", async () => {
+test("shows a personal connection's name only to its owner and viewers", async () => {
   const { store } = harness.console;
   const { memberId } = harness.getViewer("operator");
   const ownConnection = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });

@@ -1,4 +1,4 @@
-// Limits of the live hub, and calls that requests share.
+// Tests the live hub's limits and request coalescing.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
@@ -38,7 +38,7 @@ describe("hub", () => {
       expect(hub.subscribe(createWatch(`${owner} ${count}`), owner, () => undefined).ok).toBe(true);
   };
 
-  it("limits the readers of each member, also for JSON requests", async () => {
+  it("limits each member's subscriptions, including JSON requests", async () => {
     const hub = startHub();
     const openStream = (owner: string, from: number) => {
       const topics = Array.from({ length: 32 }, (_, index) => createTopic(createWatch(`${owner} ${from + index}`)));
@@ -67,7 +67,7 @@ describe("hub", () => {
     expect(events.filter((event) => event === "failure")).toHaveLength(owners.length - expected);
   });
 
-  it("ends a stream that lacks topics so that the client retries", async () => {
+  it("closes a stream with rejected topics so that the client retries", async () => {
     const hub = startHub();
     fillLimit(hub, "one");
     vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
@@ -81,18 +81,18 @@ describe("hub", () => {
         checkRights: () => Promise.resolve(undefined),
         onHeartbeat: () => undefined,
       });
-    const isOpen = { whole: true, lacking: true };
+    const openStreams = { accepted: true, rejected: true };
     void openStream("one 0")
       ?.pipeTo(new WritableStream())
-      .then(() => (isOpen.whole = false));
+      .then(() => (openStreams.accepted = false));
     const ended = openStream("another")
       ?.pipeTo(new WritableStream())
-      .then(() => (isOpen.lacking = false));
+      .then(() => (openStreams.rejected = false));
     await vi.advanceTimersByTimeAsync(29_000);
-    expect(isOpen).toEqual({ whole: true, lacking: true });
+    expect(openStreams).toEqual({ accepted: true, rejected: true });
     await vi.advanceTimersByTimeAsync(2000);
     await ended;
-    expect(isOpen).toEqual({ whole: true, lacking: false });
+    expect(openStreams).toEqual({ accepted: true, rejected: false });
   });
 
   it("reports an unresponsive service after 10 s, then its late value", async () => {
@@ -116,9 +116,9 @@ describe("hub", () => {
   });
 });
 
-describe("shared reads", async () => {
+describe("request coalescing", async () => {
   let jobs: object[] = [];
-  // Longer than a test takes.
+  // Longer than any test runs.
   const harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
   const { server, send, post } = await connectService(harness, ({ method, url }, response) => {
     if (url.startsWith("/api/prompt")) {
@@ -162,7 +162,7 @@ describe("shared reads", async () => {
     await pendingList;
   });
 
-  it("caches a token's responses, which have absolute URLs, separately", async () => {
+  it("caches token responses separately because they contain absolute URLs", async () => {
     await listJobs();
     const { headers } = await createAccessToken(harness, "viewer");
     await listJobs({ as: undefined, headers });
@@ -183,7 +183,7 @@ describe("shared reads", async () => {
     vi.useRealTimers();
   });
 
-  it("continues for others when a client disconnects", async () => {
+  it("completes a shared call when one of its clients disconnects", async () => {
     const controller = new AbortController();
     const pendingList = listJobs({ signal: controller.signal });
     const secondResponse = listJobs();

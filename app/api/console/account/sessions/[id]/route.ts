@@ -6,8 +6,8 @@ import { createEmptyResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("endSession", { role: "runner", needsSession: true }, async (context) => {
-  const browser = await endOwnSession(context, getIdParam(context));
-  if (browser === undefined) return failed(createFailure("NOT_FOUND", "There is no such session."));
-  context.annotateAudit({ target: browser });
+  const browserName = await endOwnSession(context, getIdParam(context));
+  if (browserName === undefined) return failed(createFailure("NOT_FOUND", "There is no such session."));
+  context.annotateAudit({ target: browserName });
   return ok(createEmptyResponse());
 });
