@@ -12,6 +12,9 @@ test("starts with npm start, drains requests on Ctrl-C and exits with 0", async 
   const secondProcess = startProcess("bin/start.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: desk.dataDir });
   expect(await secondProcess.exitCode).toBe(1);
   expect(secondProcess.output()).toContain(`another Lightdesk uses ${desk.dataDir}. Stop it first.`);
+  const invalidProcess = startProcess("bin/start.mjs", { PORT: "abc" });
+  expect(await invalidProcess.exitCode).toBe(1);
+  expect(invalidProcess.output()).toContain("PORT must be a port number from 0 to 65535");
   await desk.setUp(request);
   await desk.signIn(context);
   const fileCount = listFiles(desk).length;

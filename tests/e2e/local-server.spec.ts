@@ -27,7 +27,7 @@ test("lists jobs of a server without /api/jobs and hides assets", async ({ signe
   await expectAccessible(page);
   await page.goto(`${desk.url}/jobs/${ids[0]}?connection=${connection}`);
   await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
-  await expect(page.getByText("belongs to somebody else")).toBeHidden();
+  await expect(page.getByText("You have no access to this job")).toBeHidden();
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   await expect(page.getByRole("main").getByRole("alert")).toContainText("This service doesn't support this action");
   await expect(page.locator("[data-freshness]")).toHaveCount(0);

@@ -50,7 +50,8 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
   await expect(page.locator("[name=login]")).toBeVisible();
 
   await test.step("signs in with a password when a provider is unreachable", async () => {
-    await page.goto(`${desk.url}/sign-in`);
+    // A link to another site is ignored after sign-in.
+    await page.goto(`${desk.url}/sign-in?callbackUrl=${encodeURIComponent("//example.com/jobs")}`);
     await acme.stop();
     await page.getByLabel("Email").fill(owner.email);
     await page.getByRole("button", { name: "Continue with Acme" }).click();
@@ -59,6 +60,7 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
     await page.getByLabel("Password").fill(owner.password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+    await expect(page).toHaveURL(`${desk.url}/`);
   });
   expect(await desk.stop(), desk.output()).toBe(0);
 });

@@ -57,7 +57,7 @@ test("keeps a refusal, progress, result and Stop in view on a phone and a laptop
     for (const size of [sizes.phone, sizes.laptop]) {
       await page.setViewportSize(size);
       await expect(job.getByRole("button", { name: /^(Cancel|Stop)$/ })).toBeInViewport({ ratio: 1 });
-      await expect(job.getByText(/^now (First|Second) wait/)).toBeInViewport({ ratio: 1 });
+      await expect(job.getByText(/^running (First|Second) wait/)).toBeInViewport({ ratio: 1 });
     }
     await expect(page.locator("button[data-node]").filter({ hasText: /^(First|Second) wait.*running/ })).toBeVisible();
   });

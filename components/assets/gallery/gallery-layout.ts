@@ -7,7 +7,7 @@ export type TileSize = (typeof tileSizes)[number];
 
 export const MAX_TILES = 150;
 export const GAP_X = 10;
-const GAP_Y = 8;
+export const GAP_Y = 8;
 const CAPTION_PX = 27;
 
 /** A tile's minimum width and the height of its thumbnail. */

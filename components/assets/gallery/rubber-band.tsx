@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { type AssetsSource } from "./chunk-store";
-import { type GalleryLayout, GAP_X } from "./gallery-layout";
+import { type GalleryLayout, GAP_X, GAP_Y } from "./gallery-layout";
 import { type AssetSelection } from "./use-asset-selection";
 import { type GalleryView } from "./use-gallery";
 
@@ -134,7 +134,7 @@ export function findTilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, co
     return { first: Math.max(0, first), last: Math.min(maxIndex, Math.floor(high / sizePx)) };
   };
   const columnSpan = getSpan(a.x, b.x, columnPx, GAP_X, columns - 1);
-  const rowSpan = getSpan(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
+  const rowSpan = getSpan(a.y, b.y, rowPx, GAP_Y, Math.ceil(count / columns) - 1);
   const indexes: number[] = [];
   for (let row = rowSpan.first; row <= rowSpan.last; row += 1) {
     for (let column = columnSpan.first; column <= columnSpan.last; column += 1) {

@@ -115,6 +115,7 @@ it.each([
   ["SQLITE_READONLY", true],
   ["SQLITE_CORRUPT", true],
   ["SQLITE_IOERR_FSYNC", false],
+  ["EIO", false],
   ["STORE_AWAY", false],
 ])("claims that nothing was stored after %s only if that is certain", (code, isCertain) => {
   const failure = toStorageFailure(Object.assign(new Error("driver message"), { code }));

@@ -132,6 +132,7 @@ describe("POST /api/assets/download", async () => {
     [`attachment; filename="${Buffer.from("größe.bin").toString("latin1")}"`, "größe.bin"],
     [`attachment; filename="gr\xf6\xdfe.bin"`, "größe.bin"],
     [`attachment; filename=".."`, "file.bin"],
+    [`attachment; filename=token.bin; size=3`, "token.bin"],
     [`attachment; FILENAME = "a;b=c.bin"; size=3`, "a;b=c.bin"],
     [`attachment; filename="${"n".repeat(300)}.bin"`, `${"n".repeat(196)}.bin`],
     ["attachment", "file.bin"],

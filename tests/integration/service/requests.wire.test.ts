@@ -169,6 +169,7 @@ describe("invalid requests", async () => {
     ["/api/jobs?sort_by=created_at", "sort_by", /"create_time"/],
     ["/api/jobs?sort_order=up", "sort_order", /"asc"/],
     ["/api/jobs?output_type=3d", "output_type", /"image"/],
+    ["/api/assets?limit=501", "limit", /<=500/],
     ["/api/assets?include_public=maybe", "include_public", /true or false/],
     ["/api/assets?sort=none", "sort", /"name"/],
     ["/api/assets?metadata_filter=[]", "metadata_filter", /JSON text of an object/],

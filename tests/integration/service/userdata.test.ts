@@ -164,6 +164,7 @@ describe("user data paths", async () => {
     "a%2fCOM1",
     "com%C2%B9.txt",
     "lpt9.tar.gz",
+    "con%20.txt",
     "CONIN%24",
     "name.",
     "name%20",

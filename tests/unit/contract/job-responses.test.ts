@@ -50,7 +50,7 @@ describe("a list of jobs", () => {
     expect(response.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
   });
 
-  it.each([[{ status: "pending" }], [{ id: 7, status: "pending" }], ["text"]])("omits the invalid job %j", (job) => {
+  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("omits the invalid job %j", (job) => {
     expect(jobsResponseSchema.parse({ jobs: [job], pagination: {} }).jobs).toEqual([]);
   });
 

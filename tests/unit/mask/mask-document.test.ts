@@ -128,6 +128,17 @@ describe("a mask document", () => {
     expect(drawing.getState().isUnsaved).toBe(true);
   });
 
+  it("drops a stroke without changing the pixels or the history", () => {
+    const drawing = createMaskDocument(createCoverage(size));
+    drawStroke(drawing, 50, 50);
+    const before = drawing.coverage.data.slice();
+    drawing.startStroke({ diameter: 200, hardness: 0, isErasing: true }, createPenPoint(60, 60));
+    drawing.extendStroke([createPenPoint(400, 300)]);
+    drawing.cancelStroke();
+    expect(Buffer.compare(drawing.coverage.data, before)).toBe(0);
+    expect(drawing.getState()).toMatchObject({ undo: "brush", isUnsaved: true });
+  });
+
   it("yields during a large operation and rejects others meanwhile", async () => {
     let clock = 0;
     let pauses = 0;

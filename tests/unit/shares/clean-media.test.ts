@@ -146,6 +146,8 @@ test("keeps sound.flac's stream info and frames without comments and cover", asy
     }
   };
   expect(clean.subarray(findEndOfBlocks(clean)).equals(file.subarray(findEndOfBlocks(file)))).toBe(true);
+  // No other block is left.
+  expect(findEndOfBlocks(clean)).toBe(42);
   expect(clean.subarray(8, 42).equals(file.subarray(8, 42))).toBe(true);
   for (const text of [SECRET, "Lavf", "\x89PNG"]) expect([text, clean.includes(text, "latin1")]).toEqual([text, false]);
 });

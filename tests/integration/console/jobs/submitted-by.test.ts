@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { connectService, createConnectionClient, createJobPage } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -145,21 +144,4 @@ test("keeps a removed member's name, and finds jobs by it", async () => {
     const { jobs } = await getJson(`/api/console/jobs/search?${query}`);
     expect(jobs).toContainEqual(expect.objectContaining({ id, submitted_by: "Ana Ruiz" }));
   }
-});
-
-test("ignores a submitter that the service reports for a job", async () => {
-  const reportedJob = { id: "j", status: "completed", submitted_by: "Olga Owner" };
-  const service = await openTestServer(({ url = "" }, response) =>
-    sendJsonResponse(
-      response,
-      url.includes("/jobs/j") ? reportedJob : { jobs: [reportedJob], pagination: { offset: 0, limit: 100, total: 1 } },
-    ),
-  );
-  const connection = await harness.connect(service.url, "sk-key");
-  const job = await getJson(`/api/jobs/j?connection=${connection}`);
-  expect(job).toMatchObject({ id: "j", status: "completed" });
-  expect(job).not.toHaveProperty("submitted_by");
-  const { jobs } = await getJson(`/api/jobs?connection=${connection}`);
-  expect(jobs).toMatchObject([{ id: "j" }]);
-  expect(jobs[0]).not.toHaveProperty("submitted_by");
 });

@@ -95,3 +95,16 @@ it("returns 401 for a wrong password and 429 with Retry-After beyond the limit",
   const limitedResponse = await attempt();
   expect([limitedResponse.status, Number(limitedResponse.headers.get("retry-after")) > 0]).toEqual([429, true]);
 });
+
+it("lets only a browser that signed in before try again beyond the limit", async () => {
+  const [email, address] = ["viewer@desk.test", "203.0.113.9"];
+  const signIn = async (device = "lightdesk.device=forged") => {
+    const { csrfToken, cookie } = await getCsrfToken();
+    const body = new URLSearchParams({ csrfToken, email, password: PASSWORD });
+    const options = { method: "POST", cookie: `${cookie}; ${device}`, body, headers: { "x-lightdesk-address": address } };
+    return harness.request("/api/auth/callback/credentials", options);
+  };
+  const deviceCookie = (await signIn()).headers.getSetCookie().find((line) => line.startsWith("lightdesk.device="));
+  for (let count = 0; count < 5; count += 1) await harness.console.signInLimits.consume({ email, address });
+  expect([(await signIn()).status, (await signIn(deviceCookie?.split(";")[0])).status]).toEqual([429, 200]);
+});

@@ -112,7 +112,7 @@ describe("upstream", () => {
       remaining-- > 0 ? sendJsonResponse(response, body, status, headers) : sendJsonResponse(response, { status: "active" });
   };
 
-  test.each([429, 502])("retries a read at most twice after a %i", async (status) => {
+  test.each([429, 502, 503, 504])("retries a read at most twice after a %i", async (status) => {
     const recoveringService = await startService(failTimes(2, status));
     expect(getCode(await recoveringService.upstream.call(operations.getUser))).toBe("ok");
     const failingService = await startService(failTimes(9, status));

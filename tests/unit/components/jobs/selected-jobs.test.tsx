@@ -12,7 +12,7 @@ import { advanceTime } from "../render-screen";
 import { chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./render-selection-actions";
 import { createFacts } from "./sample-job";
 
-function showList(canRun = true) {
+function showList({ canRun = true, total = rows.length } = {}) {
   const store = createSelection();
   renderInApp(
     <>
@@ -27,13 +27,13 @@ function showList(canRun = true) {
           ))}
         </tbody>
       </table>
-      <SelectedJobs store={store} query={query} rows={rows} connection="c1" canRun={canRun} onDone={() => undefined} />
+      <SelectedJobs store={store} query={query} rows={rows} total={total} connection="c1" canRun={canRun} onDone={() => undefined} />
     </>,
   );
-  const pressKeyOn = (id: string, key: string) => {
+  const pressKeyOn = (id: string, key: string, ctrlKey = false) => {
     const link = screen.getByRole("link", { name: id });
     link.focus();
-    fireEvent.keyDown(link, { key });
+    return fireEvent.keyDown(link, { key, ctrlKey });
   };
   return { store, pressKeyOn };
 }
@@ -59,8 +59,20 @@ it("runs the focused job again when r is pressed", async () => {
   expect(await screen.findByText("1 not found")).toBeDefined();
 });
 
+it("selects the page and then all matching jobs when Ctrl+A is pressed in the list", () => {
+  mockFetch(() => Response.json({}));
+  const { store, pressKeyOn } = showList({ total: 1284 });
+  store.setRows(["wait-1", "done-1"]);
+  // Elsewhere on the page, the browser selects text.
+  expect(fireEvent.keyDown(document.body, { key: "a", ctrlKey: true })).toBe(true);
+  expect(pressKeyOn("wait-1", "a", true)).toBe(false);
+  expect([[...store.getIds()], store.isMatching()]).toEqual([["wait-1", "done-1"], false]);
+  pressKeyOn("wait-1", "a", true);
+  expect(store.isMatching()).toBe(true);
+});
+
 it("ignores c and r when the member can't run jobs", () => {
-  const { pressKeyOn } = showList(false);
+  const { pressKeyOn } = showList({ canRun: false });
   pressKeyOn("wait-1", "c");
   pressKeyOn("wait-1", "r");
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
