@@ -64,6 +64,7 @@ async function expectPageFitsPhone(page: Page, ready: string): Promise<void> {
   await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
   // The page may still be adapting to the width.
   await expect.poll(() => findOverflowingElements(page, 390)).toEqual([]);
+  await expectAccessibleInBothThemes(page);
 }
 
 /** Lists elements that overflow the width, by tag, class and right edge. */
