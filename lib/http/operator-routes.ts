@@ -59,7 +59,7 @@ export function createOperatorRoutes({
     },
   };
 
-  // Monitors have no rate limit. Handle one request per event loop iteration, so that pages are served during a flood.
+  // Monitoring routes aren't rate limited. One request per event loop turn keeps pages responsive during a flood.
   const yieldToEventLoop = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];

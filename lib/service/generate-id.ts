@@ -7,7 +7,7 @@ let lastId = { ms: 0, count: 0 };
 
 export function generateId(): string {
   const now = Date.now();
-  // If the clock stops or goes back, the count continues. After the last count of a millisecond, ids use the next millisecond.
+  // If the clock doesn't advance, the counter continues. If the counter overflows, ids use the next millisecond.
   if (now > lastId.ms) lastId = { ms: now, count: 0 };
   else lastId = lastId.count + 1 < COUNTS_PER_MS ? { ms: lastId.ms, count: lastId.count + 1 } : { ms: lastId.ms + 1, count: 0 };
   const time = lastId.ms.toString(16).padStart(12, "0");

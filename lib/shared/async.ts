@@ -41,7 +41,7 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` at most once at a time. Calls during a run share one more run after it, even if the first one fails. */
+/** Never runs `work` concurrently. Calls during a run share one further run, even if the current one fails. */
 export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
   let currentRun: Promise<void> | undefined;
   let nextRun: Promise<void> | undefined;

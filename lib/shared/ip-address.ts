@@ -1,4 +1,4 @@
-// Classifies IP addresses. A text that is not exactly an address is in no network and not public. For servers.
+// Classifies IP addresses on the server. Text that is not exactly an address is in no network and not public.
 
 import { BlockList, isIP } from "node:net";
 

@@ -1,4 +1,4 @@
-/** Case folding keeps this letter, although its upper case is I. */
+/** Case folding preserves this letter, although its uppercase form is I. */
 const DOTLESS_I = "ı";
 
 export function foldName(name: string): string {

@@ -31,20 +31,20 @@ describe("a damaged row", async () => {
     ["job_results", "meta"],
   ])("reports %s.%s in the job's details and keeps lists working", async (table, column) => {
     service.loggedErrors.length = 0;
-    const [good, bad] = [await submitGraph(client, createColorGraph(1)), await submitGraph(client, createColorGraph(2))];
-    await waitForState(client, good);
-    await waitForState(client, bad);
+    const [intactId, damagedId] = [await submitGraph(client, createColorGraph(1)), await submitGraph(client, createColorGraph(2))];
+    await waitForState(client, intactId);
+    await waitForState(client, damagedId);
     const key = table === "jobs" ? "seq" : "job_seq";
-    changeRow(service, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
+    changeRow(service, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, damagedId);
 
-    expect(await client.get(`/api/jobs/${bad}`)).toMatchObject(damagedJob);
+    expect(await client.get(`/api/jobs/${damagedId}`)).toMatchObject(damagedJob);
     expect(JSON.stringify(service.loggedErrors)).toContain("request failed");
-    expect((await readJob(client, good)).status).toBe("completed");
-    expect((await client.get(`/api/job/${bad}/status`)).status).toBe(200);
+    expect((await readJob(client, intactId)).status).toBe("completed");
+    expect((await client.get(`/api/job/${damagedId}/status`)).status).toBe(200);
     for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/queue"]) expect((await client.get(path)).status, path).toBe(200);
-    expect(JSON.stringify((await client.get("/api/jobs")).body)).toContain(bad);
-    expect((await client.post("/api/history", { delete: [bad] })).status).toBe(200);
-    expect((await client.get(`/api/jobs/${bad}`)).status).toBe(404);
+    expect(JSON.stringify((await client.get("/api/jobs")).body)).toContain(damagedId);
+    expect((await client.post("/api/history", { delete: [damagedId] })).status).toBe(200);
+    expect((await client.get(`/api/jobs/${damagedId}`)).status).toBe(404);
   });
 
   it("fails only its own waiting job", async () => {
@@ -66,16 +66,16 @@ describe("a damaged row", async () => {
   });
 
   it("keeps lists, filters and bytes readable when metadata is damaged", async () => {
-    const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
-    const good = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
-    changeRow(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
+    const damagedAsset = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
+    const intactAsset = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
+    changeRow(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", damagedAsset.id);
     const filter = encodeURIComponent(JSON.stringify({ kind: "a" }));
     for (const path of ["/api/assets", `/api/assets?metadata_filter=${filter}`, `/api/assets/tags/refine?metadata_filter=${filter}`])
       expect((await client.get(path)).status, path).toBe(200);
-    expect(JSON.stringify((await client.get(`/api/assets?metadata_filter=${filter}`)).body)).toContain(good.id);
-    expect((await client.get(`/api/assets/${bad.id}/content`)).text).toBe("bad");
-    expect((await client.call("PUT", `/api/assets/${bad.id}`, { user_metadata: { kind: "b" } })).status).toBe(200);
-    expect((await client.get(`/api/assets/${bad.id}`)).body).toMatchObject({ user_metadata: { kind: "b" } });
+    expect(JSON.stringify((await client.get(`/api/assets?metadata_filter=${filter}`)).body)).toContain(intactAsset.id);
+    expect((await client.get(`/api/assets/${damagedAsset.id}/content`)).text).toBe("bad");
+    expect((await client.call("PUT", `/api/assets/${damagedAsset.id}`, { user_metadata: { kind: "b" } })).status).toBe(200);
+    expect((await client.get(`/api/assets/${damagedAsset.id}`)).body).toMatchObject({ user_metadata: { kind: "b" } });
   });
 });
 

@@ -127,7 +127,7 @@ describe("test results", () => {
   ])("checks the commit subject %s", (subject, problem) => expect(findSubjectProblem(subject)).toBe(problem));
 });
 
-test("limits the first load of Jobs and its size over the frame", () => {
+test("limits the script size of Jobs in total and over the frame", () => {
   const checkJobsPage = (kB: number, overFrameKB: number) => checkFirstLoad([{ page: "/jobs", kB, overFrameKB }]);
   expect(checkJobsPage(206, 35)).toEqual([]);
   expect(checkJobsPage(206.2, 31)).toEqual(["/jobs loads 206.2 kB; its budget is 206 kB."]);

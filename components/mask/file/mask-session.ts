@@ -21,7 +21,7 @@ export function createSession(openedMask: OpenedMask): OpenSession {
   return { mask: openedMask, drawing };
 }
 
-// Unsaved drawings with their history, stored in this tab so that navigation does not lose them. Keeps the latest drawing, and evicts
+// Unsaved drawings with their history, stored in this tab so that they survive navigation. Keeps the latest drawing, and evicts
 // older ones that exceed the memory budget. While any drawing is stored, the browser warns before the tab is closed.
 
 type StoredSession = { session: OpenSession; name: string };

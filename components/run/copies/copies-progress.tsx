@@ -107,7 +107,7 @@ const CONFIRM_DELAY_MS = 1500;
 type JobsList = Pick<JobsResponse, "jobs" | "unreadable"> & Partial<Pick<JobsResponse, "pagination">>;
 type JobsSnapshot = { jobs: CopyJobs; isComplete: boolean; oldestMs: number };
 /** `jobIds`: the jobs that were accepted before the newest response was requested. */
-type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
+type CopyJobsState = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = getAcceptedIds(set);
@@ -118,28 +118,28 @@ export function useCopyJobs(set: CopiesSet) {
       : // A separate cache key, since a job's page parses the same list differently.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
   const parseResponse = useCallback((response: JobsList) => toSnapshot(response, limit), [limit]);
-  const [seenJobs, setSeenJobs] = useState<SeenJobs>({ jobIds: new Set(), jobs: new Map() });
+  const [jobsState, setJobsState] = useState<CopyJobsState>({ jobIds: new Set(), jobs: new Map() });
   const liveJobs = useLive(path, {
     read: parseResponse,
-    isFinal: (response) => hasFinished(set, ids, new Map([...seenJobs.jobs, ...response.jobs])),
+    isFinal: (response) => hasFinished(set, ids, new Map([...jobsState.jobs, ...response.jobs])),
   });
   const snapshot = liveJobs.value;
   const refreshJobs = useEffectEvent(() => void liveJobs.refresh());
-  const isMissing = set.ending !== undefined && ids.some((id) => !snapshot?.jobs.has(id) && !seenJobs.jobs.get(id)?.hasEnded);
+  const isMissing = set.ending !== undefined && ids.some((id) => !snapshot?.jobs.has(id) && !jobsState.jobs.get(id)?.hasEnded);
   // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
     const timer = setTimeout(refreshJobs, CONFIRM_DELAY_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
-  if (snapshot && snapshot !== seenJobs.snapshot)
-    setSeenJobs({ snapshot, jobIds: new Set([...ids, ...snapshot.jobs.keys()]), jobs: withSnapshot(seenJobs, snapshot) });
-  const hasEnded = set.ending !== undefined && ids.every((id) => seenJobs.jobs.get(id)?.hasEnded);
-  return { jobs: seenJobs.jobs, atMs: liveJobs.atMs, failure: liveJobs.failure, refresh: liveJobs.refresh, hasEnded };
+  if (snapshot && snapshot !== jobsState.snapshot)
+    setJobsState({ snapshot, jobIds: new Set([...ids, ...snapshot.jobs.keys()]), jobs: withSnapshot(jobsState, snapshot) });
+  const hasEnded = set.ending !== undefined && ids.every((id) => jobsState.jobs.get(id)?.hasEnded);
+  return { jobs: jobsState.jobs, atMs: liveJobs.atMs, failure: liveJobs.failure, refresh: liveJobs.refresh, hasEnded };
 }
 
 /** A truncated list contains no jobs older than its last one, so those keep their state. */
-function withSnapshot({ jobIds, jobs: previousJobs }: SeenJobs, { jobs, isComplete, oldestMs }: JobsSnapshot): CopyJobs {
+function withSnapshot({ jobIds, jobs: previousJobs }: CopyJobsState, { jobs, isComplete, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const job = previousJobs.get(id);
     const isCovered = isComplete || (job?.createdAtMs ?? 0) > oldestMs;

@@ -42,7 +42,7 @@ export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
 
-/** Parses a Get/Set node, which connects by name instead of by link. A server class with such a name is a normal node. */
+/** Parses a Get or Set node, which connects by name instead of a link. Classes that the server defines are normal nodes. */
 export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
   const { type, values } = node;
   // Splits off a prefix: "PixaromaGetNode" matches, "TargetNode" and "OffsetNode" do not.

@@ -7,7 +7,7 @@ export type EmbedTheme = (typeof embedThemes)[number];
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
 const pagesWithSubpages: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
-/** The page of a console URL. Undefined for URLs that are not listed here. */
+/** Returns the page of a console URL, or undefined if the URL is not listed here. */
 export function findEmbedPage(address: string): EmbedPage | undefined {
   const [pageName = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
   const page = embedPages.find((embedPage) => embedPage === (pageName === "" ? "overview" : pageName));

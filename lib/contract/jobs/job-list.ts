@@ -1,4 +1,4 @@
-// Job states, filters of the job list, and ids of inputs as columns. Doesn't import zod, to keep it out of the first page's scripts.
+// Job states, job list filters, and ids of input columns. Doesn't import zod, to keep it out of the first page's scripts.
 
 import { type Params, type ValuesOf } from "../params";
 import { decodePercent } from "../plain-line";

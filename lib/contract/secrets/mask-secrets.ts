@@ -20,7 +20,7 @@ export function isSecretName(name: string): boolean {
   return isSecret;
 }
 
-/** Names repeat many times in one response. The limit prevents external names from exhausting memory. */
+/** Caches names, which repeat within a response. The limit bounds the memory that external names can use. */
 const secretNameCache = new Map<string, boolean>();
 const MAX_CACHED_NAMES = 5000;
 

@@ -17,7 +17,7 @@ export function formatNamelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }
 
-/** Checks whether the name is only a short id, which means nothing to most people. */
+/** Returns true if the name is only a short id. */
 export function isNameless(name: string): boolean {
   return /^#[0-9a-f]{8}$/i.test(name);
 }

@@ -1,5 +1,5 @@
 // Optional capabilities of services, cached for ten minutes from their responses and from probes.
-// A missing job list means that the service was down: capabilities that were missing during that time are dropped.
+// A missing job list means that the service was down, so capabilities that were missing meanwhile are dropped.
 
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";

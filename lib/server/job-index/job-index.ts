@@ -16,9 +16,9 @@ const MAX_PENDING_CHANGES = 50;
 const STOP_TIMEOUT_MS = 5000;
 
 /** `responseCount` is the number of responses that these updates are from. */
-type SeenJobs = { connectionId: string; kind: "seen"; responseCount: number; getUpdates: () => readonly JobUpdate[] };
+type UpdatedJobs = { connectionId: string; kind: "updated"; responseCount: number; getUpdates: () => readonly JobUpdate[] };
 type Change =
-  SeenJobs | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
+  UpdatedJobs | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
 
 export type JobIndex = {
   reader: IndexReader;
@@ -40,7 +40,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   let isStopped = false;
   const droppedCounts = new Map<string, number>();
   const countDropped = ({ connectionId, ...change }: Change) => {
-    const responseCount = change.kind === "seen" ? change.responseCount : 1;
+    const responseCount = change.kind === "updated" ? change.responseCount : 1;
     droppedCounts.set(connectionId, (droppedCounts.get(connectionId) ?? 0) + responseCount);
     for (let count = 0; count < responseCount; count += 1) getTelemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
@@ -48,7 +48,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   const reader = createIndexReader({ store, log, now, maxJobs, flush, getDroppedCount: (id) => droppedCounts.get(id) ?? 0 });
 
   function add(change: Change): void {
-    if (pendingChanges.length >= MAX_PENDING_CHANGES && change.kind === "seen") return countDropped(change);
+    if (pendingChanges.length >= MAX_PENDING_CHANGES && change.kind === "updated") return countDropped(change);
     pendingChanges.push(change);
     timer ??= setTimeout(() => void flush(), BATCH_DELAY_MS).unref();
   }
@@ -62,7 +62,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
 
   async function writeAll(): Promise<void> {
     for (let next = pendingChanges.shift(); next !== undefined; next = pendingChanges.shift()) {
-      const change = next.kind === "seen" ? mergePending(next) : next;
+      const change = next.kind === "updated" ? mergePending(next) : next;
       try {
         await write(change);
       } catch (err) {
@@ -73,9 +73,9 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   }
 
   /** Merges pending updates of the same connection, because each commit waits for the disk. */
-  function mergePending(change: SeenJobs): SeenJobs {
+  function mergePending(change: UpdatedJobs): UpdatedJobs {
     const mergedChanges = [change];
-    for (let next = pendingChanges[0]; next?.kind === "seen" && next.connectionId === change.connectionId; next = pendingChanges[0]) {
+    for (let next = pendingChanges[0]; next?.kind === "updated" && next.connectionId === change.connectionId; next = pendingChanges[0]) {
       mergedChanges.push(next);
       pendingChanges.shift();
     }
@@ -108,7 +108,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
 
   return {
     reader,
-    record: (connectionId, getUpdates) => add({ kind: "seen", connectionId, responseCount: 1, getUpdates }),
+    record: (connectionId, getUpdates) => add({ kind: "updated", connectionId, responseCount: 1, getUpdates }),
     remove: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),

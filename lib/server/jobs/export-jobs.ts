@@ -123,7 +123,7 @@ function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** Keeps a service with endless pagination from filling the disk. */
+/** Prevents a service with endless pagination from filling the disk. */
 const MAX_JOBS = 1_000_000;
 /** Each job needs another request to the service. */
 const MAX_JOBS_WITH_INPUTS = 5_000;

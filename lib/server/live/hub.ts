@@ -25,7 +25,7 @@ const limitExceeded = failed(createFailure("SERVICE_UNAVAILABLE", "Too many live
 type OnProgress = (jobId: string | undefined) => void;
 type Source = { hasChangeEvents(): boolean; getProgress(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
 
-/** A topic as one viewer is allowed to read it. Viewers with the same rights have the same `key`. */
+/** A topic with the rights of one viewer. Viewers with the same rights share a `key`. */
 export type Watch = {
   name: TopicName;
   key: string;

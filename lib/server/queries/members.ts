@@ -100,7 +100,7 @@ export async function disconnectProvider(context: Context, id: string): Promise<
   const { env, store } = context.composition;
   const { password, providers } = await getSignInMethods(context);
   const connectedProviders = providers.filter((provider) => provider.connected);
-  // Password sign-in after a reset link doesn't count, because it is only allowed for a day.
+  // Ignores password sign-in after a reset link, because it is only allowed for a day.
   const hasPassword = password && env.passwordSignIn;
   if (!hasPassword && connectedProviders.every((provider) => provider.id === id))
     return failed(createFailure("CONFLICT", "This is your only way to sign in."));

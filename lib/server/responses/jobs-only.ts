@@ -48,7 +48,7 @@ export async function checkJobsOnlyFile(
   return "filename" in file && (await store.jobViewers.hasShownFile(id, file)) ? undefined : createJobsOnlyFailure(seenOf);
 }
 
-/** Call before sending a response about jobs, so that its files may then be fetched. */
+/** Call before sending a response about jobs. The member may then fetch the files in it. */
 export async function recordShownFiles(
   { store, now }: Dependencies<"store" | "now">,
   { id, seenOf }: ConnectionAccess,

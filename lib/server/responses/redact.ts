@@ -22,7 +22,7 @@ export function replaceServiceUrls<T>(value: T, source: Omit<Source, "apiKey">):
 
 /**
  * Maps the strings in a JSON value; `name` is the field name. Unchanged values are not copied, because pages poll every second.
- * Copies keep the original notation of numbers.
+ * Copies preserve the number literals.
  */
 function mapStrings<T>(value: T, transform: (text: string, name?: string) => string): T;
 function mapStrings(value: unknown, transform: (text: string, name?: string) => string, name?: string): unknown;

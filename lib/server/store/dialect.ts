@@ -69,11 +69,11 @@ const postgresDialect: StoreDialect = {
 };
 
 function toCondition(pieces: Term): RawBuilder<unknown> {
-  const wholePieces = pieces.filter(isIndexToken);
+  const indexTokens = pieces.filter(isIndexToken);
   const substringConditions = pieces
     .filter((piece) => !isIndexToken(piece))
     .map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
-  return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...substringConditions], sql` OR `)})`;
+  return sql`(${sql.join([...(indexTokens.length > 0 ? [sql`marks && ${indexTokens}::text[]`] : []), ...substringConditions], sql` OR `)})`;
 }
 
 export function getDialect(database: Kysely<Tables>): StoreDialect {

@@ -17,7 +17,7 @@ export type CallInput = {
   signal?: AbortSignal;
   /** Overrides the client's limits: the time of one exchange, and the number of attempts if the service requests a wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** What waits for this read: a loading page (`page`), which soon continues without it, or polling by an open page (`poll`). */
+  /** `page`: a loading page waits briefly, then continues without this read. `poll`: an open page polls. */
   waiter?: "page" | "poll";
 };
 

@@ -107,7 +107,7 @@ function observeCall<T extends { status: number }>(
 export type UpstreamLimits = {
   readMs: number;
   pageMs: number;
-  /** Timeout of a read that a page waits for, if the service responds to nothing else in the meantime. */
+  /** Timeout of a read that blocks a page while the service responds to nothing else. */
   unresponsiveMs: number;
   /** Timeout of a change. For uploads, the time without progress. */
   writeMs: number;

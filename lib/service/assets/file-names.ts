@@ -70,7 +70,7 @@ function toLookupValues(name: string): (string | null)[] {
   return [name, findHashInName(name) ?? null, plainName || null, basename(plainName) || null, annotationPattern.exec(name)?.[1] ?? "input"];
 }
 
-/** Prefers own assets to public ones, then uploads to outputs, then the oldest. Several assets can share the same content, so this selects one. */
+/** Selects one of several assets with the same content: prefers the user's own to public ones, then uploads to outputs, then the oldest. */
 export async function findAssetSeqByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
   const row = await reader.row(toStatement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
   return row?.seq ?? undefined;

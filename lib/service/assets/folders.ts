@@ -27,7 +27,7 @@ export function createFolders(dataDir: string) {
   return folders;
 }
 
-/** Fraction of the limit that an eviction frees in addition, so that not every write causes an eviction. */
+/** Extra fraction of the limit that an eviction frees, so that not every write evicts. */
 const EXTRA_EVICTION_RATIO = 0.2;
 
 export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {

@@ -80,7 +80,7 @@ export async function deleteAttempt(tx: Transaction, { seq, fence }: Pick<Attemp
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
 
-/** Ends the reason of an attempt if the runner's cache was cleared, because it listed missing files. */
+/** Suffix of an attempt's reason when the runner's cache was cleared because it listed missing files. */
 export const CACHE_CLEARED_SUFFIX = "Its cache was cleared.";
 
 /** Whether an earlier attempt of the job ended with that reason. */

@@ -103,10 +103,10 @@ export function formatFirstVisits(visits: readonly FirstVisit[]): string {
       row("first paint, ms", "", (visit) => visit.paintedMs),
       row("blocked after the first paint, ms", "150", (visit) => visit.blockedMs),
       row("- in processor time, from the start, ms", "", (visit) => visit.cpuBlockedMs),
-      row("processor until quiet, ms", "", (visit) => visit.cpuMs),
-      row("requests until quiet, without pictures", "25", (visit) => visit.requests),
+      row("processor time until idle, ms", "", (visit) => visit.cpuMs),
+      row("requests until idle, without images", "25", (visit) => visit.requests),
       row("- pictures", "", (visit) => visit.pictures),
-      row("fetched until quiet, KiB", "330", (visit) => visit.kibibytes),
+      row("downloaded until idle, KiB", "330", (visit) => visit.kibibytes),
     ],
   );
 }

@@ -1,10 +1,10 @@
-// The random inputs of the load: graphs, with their expected state and number of files, and small real pictures.
-// Everything random in a round follows from its seed, which is printed when the round fails.
+// The random inputs of the load: graphs, with their expected state and number of files, and small valid images.
+// All randomness in a round derives from its seed, which is printed when the round fails.
 import sharp from "sharp";
 
 export type Random = { integerBelow(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
 
-/** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose the next step. */
+/** mulberry32, a public-domain 32-bit generator. Its quality suffices to choose the next step. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

@@ -56,8 +56,8 @@ test("backs up a running installation with all acknowledged data", async () => {
   isDone = true;
   await Promise.all(loads);
   expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe backup does not contain the keys k-\w+\./m)]);
-  const intact = expect.stringContaining("Every file is intact.");
-  expect(await runCommand("restore", [getPath("live"), "--check"])).toMatchObject({ code: 0, output: intact });
+  const intactReport = expect.stringContaining("Every file is intact.");
+  expect(await runCommand("restore", [getPath("live"), "--check"])).toMatchObject({ code: 0, output: intactReport });
 
   const { manifest, missingKeyIds } = await restoreTo(getPath("live"), getPath("from-live"));
   expect(missingKeyIds).toEqual(manifest.console?.keys);

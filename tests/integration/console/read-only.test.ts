@@ -53,7 +53,7 @@ describe("while read-only", () => {
     expect((await startReadOnly("admin")).status).toBe(204);
   });
 
-  test.each(withLabels(blockedRoutes))("rejects %s by the owner", async (_label, route) => {
+  test.each(withLabels(blockedRoutes))("rejects %s from the owner", async (_label, route) => {
     const response = await callRoute(route, { headers: { cookie: harness.getCookie("owner") } });
     expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
   });

@@ -2,7 +2,7 @@
 import { HOST } from "@/tests/support/harness";
 import { matchRoute, type Route } from "@/tests/support/routes";
 
-/** Stands for any id in the paths of `loadRoutes`. */
+/** Placeholder for ids in the paths of `loadRoutes`. */
 export const ID = "00000000-0000-4000-8000-000000000000";
 export const UPLOAD_BODY = '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n';
 /** Bodies for routes that would refuse an empty object before calling the service. */

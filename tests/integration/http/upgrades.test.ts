@@ -49,7 +49,7 @@ describe("an upgrade", () => {
     socket.destroy();
   });
 
-  it("calls the handler of its path with the query and early bytes", async () => {
+  it("calls the handler for the path with the query and early bytes", async () => {
     const url = await startServer({
       "/ws": (request, socket, head) => void socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${request.url} ${head.toString()}`),
     });

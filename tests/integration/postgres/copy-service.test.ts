@@ -63,10 +63,10 @@ test("resumes an interrupted copy with later changes before a service can start"
 test("finds a row changed after copying and repeats the copy", async () => {
   const otherUrl = await openTestDatabase();
   await migratePostgres(otherUrl, now);
-  const disturbedCopy = copyServiceStore({ file: sourceFile }, { url: otherUrl }, (progress) => {
+  const copyPromise = copyServiceStore({ file: sourceFile }, { url: otherUrl }, (progress) => {
     if (progress.startsWith("users:")) changeUsers(1);
   });
-  await expect(disturbedCopy).rejects.toThrow("Rows of users changed during the copy");
+  await expect(copyPromise).rejects.toThrow("Rows of users changed during the copy");
   await expect(openPostgres(otherUrl, now)).rejects.toThrow(/copy-store/);
   changeUsers(-1);
   await copyQuietly({ file: sourceFile }, { url: otherUrl });

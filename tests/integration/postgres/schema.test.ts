@@ -202,7 +202,7 @@ it("keeps equal counters in both databases after any change", async () => {
           expect(stored.postgres, name).toEqual(computed.postgres);
           expect(stored.postgres, name).toEqual(stored.sqlite);
         }
-        // Can't be computed from other tables here.
+        // These values can't be computed from other tables.
         const totals = await readRows(jobTotalsQuery);
         expect(totals.postgres).toEqual(totals.sqlite);
       }),

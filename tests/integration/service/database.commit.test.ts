@@ -1,4 +1,4 @@
-// Commits are atomic, grouped with concurrent commits, and limited to their own statements. Failed ones are reported truthfully.
+// Commits are atomic, grouped with concurrent commits, and limited to their own statements. Failed commits are reported accurately.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -117,7 +117,7 @@ it.each([
   ["SQLITE_IOERR_FSYNC", false],
   ["EIO", false],
   ["STORE_AWAY", false],
-])("claims that nothing was stored after %s only if that is certain", (code, isCertain) => {
+])("reports that nothing was stored after %s only when that is certain", (code, isCertain) => {
   const failure = toStorageFailure(Object.assign(new Error("driver message"), { code }));
   expect(failure?.message.includes("Nothing from this request was stored.")).toBe(isCertain);
   expect(failure?.message.includes("check before you send it again")).toBe(!isCertain);

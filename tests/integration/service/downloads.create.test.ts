@@ -173,7 +173,7 @@ describe("POST /api/assets/download", async () => {
     await eve.call("DELETE", otherTask);
   });
 
-  it("rejects another user's preview and ignores one deleted meanwhile", async () => {
+  it("rejects another user's preview and ignores a preview deleted during the download", async () => {
     const preview = asString(asRecord((await ada.upload(createPng(9, 9), "p.png")).body).id);
     const url = serveModel();
     expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({

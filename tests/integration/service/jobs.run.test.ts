@@ -94,7 +94,7 @@ describe("the cache of a user", () => {
     }
     const ids = [first, ...repeats].flatMap(({ assets }) => assets.map((asset) => asset.id));
     expect(new Set(ids).size).toBe(6);
-    // Another user's equal job shares nothing.
+    // Another user's identical job shares no results.
     const otherRun = await runJob(service.client("bob"), createBlur(7));
     expect([otherRun.cached, otherRun.assets.length]).toEqual([[], 2]);
     await client.post("/api/interrupt");

@@ -129,7 +129,7 @@ describe("clearing a long history", () => {
     expect(await clearHistory(database, 1, Date.now())).toBe(endedCount);
     await finishClears(database, () => true);
     expect([await countEnded(), (await readJobs()).length, await isClearPending()]).toEqual([0, activeCount, false]);
-    // An empty history needs no clear.
+    // An empty history is not cleared.
     expect([await clearHistory(database, 1, Date.now()), await isClearPending()]).toEqual([0, false]);
   });
 

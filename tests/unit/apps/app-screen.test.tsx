@@ -156,7 +156,7 @@ it("shows the server's message next to its input", async () => {
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
-it("retries when presets can't be read and fills the form from one", async () => {
+it("retries loading presets after a failure and fills the form from one", async () => {
   page.arePresetsUnavailable = true;
   await showApp();
   expect(await screen.findByText(/database does not answer/)).toBeDefined();

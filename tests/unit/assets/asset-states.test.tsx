@@ -207,7 +207,7 @@ function showSiblings(responses: Readonly<Record<string, ResponseSpec>>, asset: 
 it.each([
   [62, true],
   [61, false],
-])("lists the other outputs of %i and links to the job only when they don't fit", async (outputCount, hasLink) => {
+])("lists the other outputs of %i and links to the job only when there are too many", async (outputCount, hasLink) => {
   const createOutput = (at: number) => ({ id: `a${at}`, name: `out_${at}.png`, mime_type: "image/png" });
   const assets = Array.from({ length: outputCount }, (_, at) => createOutput(at));
   showSiblings({ "/assets": { status: 200, body: { assets } } }, { id: "a3", name: "out_3.png" });

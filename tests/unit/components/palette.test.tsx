@@ -94,7 +94,7 @@ describe("palette", () => {
     expect(onClose).not.toHaveBeenCalled();
   });
 
-  it("opens lists, and languages and samples only when they are searched for", () => {
+  it("offers languages and samples only in searches and opens filtered lists", () => {
     const { type } = renderPalette();
     expect([isOffered(/^简体中文/), isOffered(/^Invert/)]).toEqual([false, false]);
     type("language");

@@ -14,7 +14,7 @@ let renderedUrls: string[];
 let pendingRenders: (() => void)[];
 let [isRenderBlocked, isRenderFailing] = [false, false];
 let [waitMs, refundCount, nowMs] = [0, 0, 0];
-let answer: VisitorResponse;
+let visitorResponse: VisitorResponse;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
   renderedUrls.push(request.url ?? "");
@@ -32,11 +32,11 @@ beforeEach(async () => {
   [renderedUrls, pendingRenders] = [[], []];
   [isRenderBlocked, isRenderFailing] = [false, false];
   [waitMs, refundCount, nowMs] = [0, 0, 0];
-  answer = { kind: "own" };
+  visitorResponse = { kind: "own" };
   const gate = createVisitorGate({
     rules: () => ({
       isMember: async ({ headers }) => headers.cookie === "member",
-      getResponse: async () => answer,
+      getResponse: async () => visitorResponse,
     }),
     render,
     limit: {
@@ -68,14 +68,14 @@ afterEach(() => {
   server.close();
 });
 
-const sharedAnswer: VisitorResponse = { kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" };
+const sharedResponse: VisitorResponse = { kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" };
 const readPage = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(url + path, { headers, redirect: "manual" });
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
 it("renders a shared page once with a nonce per visitor", async () => {
-  answer = sharedAnswer;
+  visitorResponse = sharedResponse;
   const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => readPage(`/sign-in?x=${index}`)));
   expect(renderedUrls).toEqual(["/sign-in"]);
   const nonces = responses.map(({ headers, text }) => {
@@ -88,7 +88,7 @@ it("renders a shared page once with a nonce per visitor", async () => {
 });
 
 it("renders a shared page or checks health again after a failure", async () => {
-  answer = sharedAnswer;
+  visitorResponse = sharedResponse;
   for (const path of ["/sign-in", "/api/health"]) {
     isRenderFailing = true;
     await expect(readPage(path)).rejects.toThrow("fetch failed");
@@ -120,10 +120,10 @@ it("returns 429 with Retry-After beyond an address's limit but serves members", 
 });
 
 it("redirects under the base path and keeps a render's cookies", async () => {
-  answer = { kind: "redirect", location: "/sign-in" };
+  visitorResponse = { kind: "redirect", location: "/sign-in" };
   const redirected = await readPage("/jobs");
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
-  answer = { kind: "own" };
+  visitorResponse = { kind: "own" };
   expect((await readPage("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
 });
 

@@ -196,7 +196,7 @@ describe("targets", () => {
     expect(validate(graph, { targets: ["p"] })).toMatchObject({ ok: true, outputs: ["p"] });
   });
 
-  it("cause prompt_no_outputs when none is an output node", () => {
+  it("cause prompt_no_outputs when there is no output node", () => {
     expect(validate(graph, { targets: ["a"] })).toMatchObject({ ok: false, error: { type: "prompt_no_outputs" } });
   });
 });

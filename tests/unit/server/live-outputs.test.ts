@@ -85,7 +85,7 @@ it("evicts the oldest jobs and connections", async () => {
   expect(feeds.filter(({ isStopped }) => isStopped)).toEqual([feeds[0]]);
 });
 
-it("reopens a closed socket on demand, later when the service has none", async () => {
+it("reopens a closed socket on demand, after a delay when the service has no socket", async () => {
   openLiveOutputs("c1");
   await advanceTime(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });

@@ -40,7 +40,7 @@ describe("an upload", () => {
     expect(store.get().items).toHaveLength(1);
   });
 
-  it("is not verified when the service returns another hash or none", async () => {
+  it("is not verified when the service returns a different hash or no hash", async () => {
     const { add, respond, listKinds, store } = createUploadHarness();
     add("a", "b");
     for (const name of ["a", "b"]) {

@@ -59,7 +59,7 @@ export function createMemberStore(database: Database) {
       return toMember(member);
     },
 
-    /** Deletes some guests of a host page, or some absent for a month. Returns true if more may remain. Logs and usage keep their names. */
+    /** Deletes a batch of a host page's guests or of inactive ones. Returns true if more may remain. Logs and usage keep their names. */
     async removeGuests(filter: { hostId: string } | { now: number }): Promise<boolean> {
       const guestQuery = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUEST_BATCH_SIZE);
       const filteredQuery =

@@ -149,23 +149,23 @@ test("times out a stalled form and discards it", async () => {
 test("keeps an uploaded file as long as a run refers to it", async () => {
   let now = Date.UTC(2026, 0, 1);
   const DAY_MS = 24 * 60 * 60_000;
-  const agingApps = await createAppHarness({ now: () => now });
-  const app = await agingApps.make();
+  const clockedApps = await createAppHarness({ now: () => now });
+  const app = await clockedApps.make();
   // A session would expire before then.
-  const token = (await createAccessToken(agingApps.harness, "runner")).headers;
+  const token = (await createAccessToken(clockedApps.harness, "runner")).headers;
   const asToken = { as: undefined, headers: token };
   const uploadFile = async (size: number): Promise<string> =>
-    (await agingApps.post(`/api/apps/${app.id}/files`, { file: await createPngFile(size) }, asToken)).body.name;
+    (await clockedApps.post(`/api/apps/${app.id}/files`, { file: await createPngFile(size) }, asToken)).body.name;
   const getStatus = async (name: string) => {
-    const response = await agingApps.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, asToken);
+    const response = await clockedApps.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, asToken);
     await response.body?.cancel();
     return response.status;
   };
   const name = await uploadFile(8);
   now += 80 * DAY_MS;
-  const startResponse = await agingApps.start(app, { picture: name }, asToken);
+  const startResponse = await clockedApps.start(app, { picture: name }, asToken);
   expect(startResponse.status).toBe(202);
-  await agingApps.ended(app, startResponse.body.run.id, asToken);
+  await clockedApps.ended(app, startResponse.body.run.id, asToken);
   now += 80 * DAY_MS;
   await uploadFile(9);
   expect(await getStatus(name)).toBe(200);

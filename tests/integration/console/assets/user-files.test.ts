@@ -26,7 +26,7 @@ test("shows a missing folder as empty on the page and in the list", async () => 
   expect(await listFolder("new/")).toEqual({ ok: true, value: [] });
 });
 
-test("reports a missing connection or a failing service instead of an empty folder", async () => {
+test("doesn't list an empty folder when the connection is missing or the service fails", async () => {
   expect(await requestFolder("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(await listFolder("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect((await requestFolder("broken/")).status).toBeGreaterThanOrEqual(500);

@@ -121,20 +121,20 @@ describe("an external service", () => {
   });
 
   it("closes with distinct codes for no /ws, a refused key and no server", async () => {
-    const noFeed = [4404, "The service of this connection has no /ws."] as const;
-    const unreachable = [1013, "The service of this connection is unreachable."] as const;
+    const missingSocketClose = [4404, "The service of this connection has no /ws."] as const;
+    const unreachableClose = [1013, "The service of this connection is unreachable."] as const;
     const connectAndWait = async (baseUrl: string) => waitForClose(await openSocket(`?connection=${await harness.connect(baseUrl, KEY)}`));
     for (const [status, expected] of [
-      [404, noFeed],
-      [200, noFeed],
-      [302, noFeed],
+      [404, missingSocketClose],
+      [200, missingSocketClose],
+      [302, missingSocketClose],
       [401, [1008, "The service refuses the key of this connection."]],
-      [503, unreachable],
+      [503, unreachableClose],
     ] as const) {
       const testServer = await openTestServer((_, response) => response.writeHead(status, { location: `${service.url}/ws` }).end());
       expect([status, await connectAndWait(testServer.url)]).toEqual([status, expected]);
     }
-    for (const baseUrl of ["http://127.0.0.1:1", "http://169.254.169.254"]) expect(await connectAndWait(baseUrl)).toEqual(unreachable);
+    for (const baseUrl of ["http://127.0.0.1:1", "http://169.254.169.254"]) expect(await connectAndWait(baseUrl)).toEqual(unreachableClose);
     expect(service.requests).toEqual([]);
   });
 

@@ -105,7 +105,7 @@ test("doesn't search earlier jobs of a redirected connection", async () => {
   });
 });
 
-// Requests go to the console that was started last, so tests with an own console are last.
+// Requests go to the console that was started last, so tests that start their own console are last.
 test("keeps the newest jobs up to the limit and reports it", async () => {
   const { search } = await connectJobs(420, await createFastHarness({ LIGHTDESK_LEDGER_JOBS: "100" }));
   await search("within=8000");

@@ -57,7 +57,7 @@ test("truncates a label to one line of 120 characters", async () => {
   expect((await getFirstJob()).job_label).toBe(`two lines ${"é".repeat(110)}`);
 });
 
-test("links a rerun to its original without telling the service", async () => {
+test("links a rerun to its original without sending the link to the service", async () => {
   const { getJson, submit, submitLabel, getSentText } = await connect();
   await submitLabel("first");
   expect(await (await submit({ "x-lightdesk-rerun-of": "job-1" })).json()).toMatchObject({ prompt_id: "job-2" });

@@ -210,7 +210,7 @@ test("hides jobs from suspended viewers and jobs of suspended owners", async () 
   }
 });
 
-test("lets only the owner grant access to their own connection, and none to a team's", async () => {
+test("lets only owners grant access to personal connections, never to a team's", async () => {
   const { store, now } = harness.console;
   const { id } = await store.connections.create({ name: "Own", baseUrl: service.url, memberId: getMemberId("owner"), createdAt: now() });
   expect(await changeAccess("admin", "PUT", getMemberId("viewer"), id)).toBe(403);

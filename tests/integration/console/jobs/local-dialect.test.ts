@@ -242,8 +242,8 @@ test("returns a rejected filter as an error, even with a very long code", async 
 test("locates an asset's file in its folder and reads times as UTC", async () => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
-  const films = await connect(server.url);
-  expect(films.saved).toMatchObject({ hasAssets: true });
+  const client = await connect(server.url);
+  expect(client.saved).toMatchObject({ hasAssets: true });
   files.writeOutput("output/video/film_00001_.mp4", Buffer.from("film"), "video/mp4");
   files.writeOutput(
     "temp/passing_00001_.png",
@@ -252,7 +252,7 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
       .toBuffer(),
     "image/png",
   );
-  const { assets } = await films.getJson("/api/assets");
+  const { assets } = await client.getJson("/api/assets");
   expect(assets).toMatchObject([
     { name: "passing_00001_.png", file: { filename: "passing_00001_.png", subfolder: "", type: "temp" } },
     {
@@ -261,9 +261,9 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
       created_at: "2026-01-01T00:00:00.123456Z",
     },
   ]);
-  const film = await films.send(`/api/assets/${assets[1].id}/content`);
-  expect(await film.text()).toBe("film");
+  const video = await client.send(`/api/assets/${assets[1].id}/content`);
+  expect(await video.text()).toBe("film");
   // A temporary picture has no URL of its own, but still gets a thumbnail.
-  const thumbnail = await films.send(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`);
+  const thumbnail = await client.send(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`);
   expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });

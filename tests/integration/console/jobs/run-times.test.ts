@@ -20,7 +20,7 @@ const submit = async (color: number, seconds = 0.02): Promise<string> =>
   (await (await post("/api/prompt", { prompt: createGraph(color, seconds) }, { as: "operator" })).json()).prompt_id;
 
 type RunFields = { status?: string; runner_id?: string; workflow_id?: string };
-/** Creates an update of the job index about a run that took this long. */
+/** Creates a job index update for a run of this duration. */
 const createRun = (jobId: string, runMs: number, { status = "completed", ...fields }: RunFields) => ({
   jobId,
   createdMs: Number(jobId),

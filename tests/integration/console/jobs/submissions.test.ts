@@ -52,7 +52,7 @@ test("returns the first job for a reused key and never forwards the key", async 
   const [request, ...otherRequests] = getSubmitRequests();
   expect(otherRequests).toEqual([]);
   expect(JSON.stringify([request?.headers, request?.body.toString()])).not.toContain(key);
-  // The key belongs to these contents.
+  // The key is bound to these contents.
   expect((await submit({ json: { prompt: {} } })).status).toBe(409);
   expect(getSubmitRequests()).toHaveLength(1);
 });

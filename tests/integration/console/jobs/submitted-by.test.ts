@@ -107,7 +107,7 @@ test("ignores a submitter that the service reports for a job", async () => {
 
 const findListedJob = async (id: string) => (await getJson("/api/jobs")).jobs.find((job: { id: string }) => job.id === id);
 
-test("shows a workflow's last name for all its jobs, and none for an unnamed one", async () => {
+test("shows a workflow's latest name for all its jobs, but no name if unnamed", async () => {
   const id = "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10";
   const jobId = await submit({ workflow: { id, name: "product-hero-v4" } });
   expect(await findListedJob(jobId)).toMatchObject({ workflow_id: id, workflow_name: "product-hero-v4" });
@@ -134,7 +134,7 @@ test("adds workflow names to a long job list while streaming it", async () => {
   expect(list.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
-test("keeps a removed member's name, and finds jobs by it", async () => {
+test("keeps a removed member's name and finds jobs by it", async () => {
   const id = await submit();
   const { memberId } = harness.getViewer("operator");
   await harness.console.store.members.remove(memberId);

@@ -155,7 +155,7 @@ test("reports unreadable jobs in a list and at the end of an export", async () =
   expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 jobs in the list could not be read/);
 });
 
-test("rejects a list with another problem", async () => {
+test("rejects a list that is invalid for another reason", async () => {
   const { send } = await connect(() => ({ jobs: [validEntry, null], pagination: "none" }));
   expect((await send("/api/jobs")).status).toBe(502);
 });

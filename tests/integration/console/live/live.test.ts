@@ -122,7 +122,7 @@ describe("GET /api/console/events", () => {
     expect((await harness.request(createLivePath([JOBS]), { headers: tokenWithoutEvents.headers })).status).toBe(403);
   });
 
-  it("limits a member's open streams, without those that were closed or aborted early", async () => {
+  it("limits a member's open streams and ignores closed and aborted ones", async () => {
     const request = (signal?: AbortSignal) => harness.request(createLivePath(["tasks"]), { as: "admin", signal });
     const controller = new AbortController();
     const responses = await Promise.all(Array.from({ length: 19 }, () => request(controller.signal)));
@@ -171,7 +171,7 @@ describe("an interrupted stream", () => {
     expect(resumed.getData("job.updated").map(({ job }) => job.id)).toEqual(["a", "b"]);
   });
 
-  it("starts with a snapshot of the own values for an id of another member", async () => {
+  it("starts with a snapshot of the member's own data for another member's event id", async () => {
     const otherStream = await openSnapshot(["session"], { as: "operator" });
     const ownStream = await openSnapshot(["session"], { as: "viewer" });
     const { events } = await requestJson(["session"], "operator", ownStream.state.lastId);

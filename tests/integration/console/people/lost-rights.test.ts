@@ -64,7 +64,7 @@ const bodies = {
   changeAccount: { name: "Taken late" },
   createConnection: { name: "Made late", baseUrl: service.url, key: "another-key", keep: true },
 };
-/** Sends a body whose last byte follows `change`. */
+/** Sends all but the last byte of a body, calls `change`, then sends the last byte. */
 const createInterruptedBody = (text: string, change: () => Promise<unknown>) =>
   new ReadableStream<Uint8Array>(
     {

@@ -65,7 +65,7 @@ test("resets a suspended member's password without signing them in", async () =>
 
 describe("sign-in attempts from many IP addresses", () => {
   const exhaustAttempts = async (email: string) => {
-    // Through the limits, because each attempt to sign in hashes a password.
+    // Uses the limits directly, because each sign-in attempt hashes a password.
     for (let count = 0; count < 60; count += 1) await harness.console.signInLimits.consume({ email, address: `203.0.113.${count}` });
     expect(await attemptSignIn(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
   };

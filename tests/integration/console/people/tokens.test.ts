@@ -171,7 +171,7 @@ describe("sending a token", () => {
 describe("an invalid token", () => {
   const refusal = { status: 401, body: { code: "UNAUTHORIZED", message: expect.stringContaining("This token is not valid.") } };
 
-  test("gets the same response when malformed, similar, revoked or just expired", async () => {
+  test("gets the same response when malformed, similar, revoked or expired", async () => {
     const validToken = await createAccessToken(harness, "operator", { expiresAt: now + 1 });
     const revoked = await createAccessToken(harness, "operator");
     await revoke("operator", revoked.id);

@@ -111,7 +111,7 @@ test("limits password attempts per share across all IP addresses", async () => {
   expect(await getStatus(token, "/unlock", validRequest)).toBe(429);
 });
 
-test("lets members manage own shares and admins all, without logging tokens", async () => {
+test("lets members manage their own shares and admins all, without logging tokens", async () => {
   const { id, token } = await share({ title: "Mine" });
   const otherShare = await share({ title: "Theirs" }, "admin");
   const listShares = async (as: "operator" | "admin") =>

@@ -93,7 +93,7 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
       return (await (await request(`${path}/${id}/deliveries`, { as: "admin" })).json()).deliveries;
     },
     createEventBody,
-    /** Adds a delivery and returns its event id. It is due now, or only stored if it is for a disabled webhook. */
+    /** Adds a delivery that is due now and returns its event id. Deliveries of disabled webhooks are only stored. */
     async addEvent(webhookId: string, { giveUpAfterMs = DAY_MS }: { giveUpAfterMs?: number } = {}): Promise<string> {
       const { now } = harness.console;
       const eventId = `evt_${crypto.randomUUID()}`;

@@ -89,7 +89,7 @@ it("sorts waiting jobs by submission when the service sends no positions", () =>
 it.each([
   [1_284, 1_283],
   [undefined, 1],
-])("counts waiting jobs outside the list of a total of %j", (total, pendingTotal) => {
+])("counts waiting jobs outside the list when the total is %j", (total, pendingTotal) => {
   const running = [{ ...createJob("r", 0), status: "executing" }];
   expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false, total }).pendingTotal).toBe(pendingTotal);
 });

@@ -53,7 +53,7 @@ it("opens a job on a row click", async () => {
   expect(pushed).toEqual([]);
 });
 
-it("opens the job's page when the panel has no room", async () => {
+it("opens the job's page when the window is too narrow for the panel", async () => {
   const { pushed } = await show({ hasRoom: false });
   fireEvent.click(screen.getByTitle("job-0002"));
   expect(pushed).toEqual(["/jobs/job-0002?connection=c1"]);

@@ -45,7 +45,7 @@ it("disables Clear when a cancel can still be undone", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("gives each cancelled job its own Undo", async () => {
+it("shows a separate Undo for each cancelled job", async () => {
   await showBusyQueue();
   renderInApp(<Toasts />);
   click("Cancel job wait-1");

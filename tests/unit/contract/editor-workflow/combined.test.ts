@@ -1,5 +1,5 @@
 // Files that were recorded from the editor with the graphs that it sends for them, and files that combine several of the editor's rules.
-// Each expectation of the latter was derived from the rules before the file was converted.
+// The expectations of combined files were derived from the rules before the files were converted.
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";

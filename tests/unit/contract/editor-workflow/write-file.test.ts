@@ -273,8 +273,8 @@ test("writes the default for an omitted input and no value for a linked one", ()
 
 test("keeps a node pack's trailing values when the inputs change", () => {
   const images = ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE"] } }, prefix: "image" } }];
-  const grows = { input: { required: { images, size: ["INT", {}] } }, output: [] };
-  const extendedInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
+  const autogrowClass = { input: { required: { images, size: ["INT", {}] } }, output: [] };
+  const extendedInfo = { ...info, ...objectInfoSchema.parse({ Grows: autogrowClass }) };
   const growingFile = createEditorFile([{ id: 1, type: "Grows", values: [1, "node pack value", 5] }]);
   expect(writeValues(growingFile, { "1": ["Grows", { size: 2 }] }, extendedInfo).values).toEqual([[2, "node pack value", 5]]);
   const chooserFile = createEditorFile([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "node pack value"] }]);

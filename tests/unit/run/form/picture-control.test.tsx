@@ -98,7 +98,7 @@ describe("the picture of a node", () => {
   it.each([
     ["photo.png", " The previous image was kept."],
     ["", ""],
-  ])("is kept when files are damaged, not one picture or not uploaded: %j", async (first, keptText) => {
+  ])("is kept when files are damaged, aren't a single image or fail to upload: %j", async (first, keptText) => {
     const { uploads } = show({ first });
     await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText(`bad.txt is not an image.${keptText}`)).toBeTruthy();

@@ -122,7 +122,7 @@ it.each<[string, RunSource, Partial<RunApi>]>([
     },
   ],
   ["a past job", { job: "j" }, { readJob: async () => ok({ id: "j", status: "completed", workflow: readJobWorkflow() }) }],
-])("asks for the format of %s", async (_, source, overrides) => {
+])("prompts for the format of %s", async (_, source, overrides) => {
   openPage(overrides, source);
   await chooseFormat(/^Executed workflow/);
   await waitFor(() => expect(getField("width").value).toBe("48"));
