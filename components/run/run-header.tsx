@@ -67,7 +67,7 @@ export function RunHeader(props: RunHeaderProps) {
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
       title={
-        <span title={openWorkflow.storedPath} className="block max-w-[32ch] truncate max-sm:-ml-2.5 max-sm:max-w-[12ch]">
+        <span title={openWorkflow.storedPath} className="block max-w-[32ch] truncate max-sm:max-w-[11ch]">
           {name}
         </span>
       }
