@@ -17,6 +17,9 @@ const elementHeaders = [
 /** Workers hash files and rewrite images. They use WebAssembly and send no requests. */
 const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
 
+/** The worker that reads live updates requests only this origin. */
+const liveWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self'; connect-src 'self'" }];
+
 /** Set by bin/prepare.mjs and bin/console.ts from the setting in lib/server/env.ts. */
 const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
 
@@ -62,6 +65,8 @@ const config = {
     { source: "/embed.js", headers: elementHeaders },
     { source: "/embed-worker.js", headers: embedWorkerHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },
+    // Only the URLs of shared workers have this parameter.
+    { source: "/_next/static/chunks/:name(turbopack-worker-.*)", has: [{ type: "query", key: "params" }], headers: liveWorkerHeaders },
   ],
 };
 

@@ -5,7 +5,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
 import { type Desk } from "./support/desk";
 import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
-import { isLiveRequest } from "./support/live";
+import { isLiveRequest, withoutSharedWorker } from "./support/live";
 import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -20,6 +20,7 @@ async function expectJobInList(page: Page, desk: Desk, name: string): Promise<vo
 }
 
 test("shows new jobs when a proxy buffers or replaces the stream", async ({ signedIn: page, desk }) => {
+  await withoutSharedWorker(page);
   const isStream = (url: URL) => isLiveRequest(url) && url.searchParams.get("format") === null;
   let handleStream: (route: Route) => unknown = () => undefined;
   const streams: Route[] = [];
@@ -60,6 +61,7 @@ test("shows new jobs when a proxy buffers or replaces the stream", async ({ sign
 });
 
 test("resumes after the device was offline and asleep", async ({ signedIn: page, context, desk }) => {
+  await withoutSharedWorker(page);
   await page.clock.install();
   await page.goto(`${desk.url}/jobs`);
   await expect(getFreshness(page)).toHaveText("live");

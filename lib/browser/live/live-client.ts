@@ -1,17 +1,17 @@
 // Delivers live updates to the tabs of a browser over one shared stream, because HTTP/1.1 allows only six connections.
-// The tab that holds a lock is the leader. It forwards the events over a BroadcastChannel.
-// Without https, browsers have no locks, and each visible tab opens its own stream.
-// A SharedWorker would need a script outside the bundle, and Chrome for Android doesn't support it.
+// A SharedWorker reads the stream. Without one, the tab that holds a lock leads: it reads the stream and forwards the events over a
+// BroadcastChannel. Without locks (a browser that has no SharedWorker either, and no https), each visible tab opens its own stream.
 
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
-import { getPathTopic, getTopicPath, isLiveEvent, LIVE_PATH, MAX_TOPICS, parseTopic } from "@/lib/contract/live";
+import { getPathTopic, getTopicPath, isLiveEvent, LIVE_PATH, parseTopic } from "@/lib/contract/live";
 import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../api-failure";
-import { apiPath } from "../urls";
+import { apiPath, isEmbedded } from "../urls";
 import { applyChange, getChangedJobId, type RowChange } from "./apply-change";
+import { createLiveLeader, type LeaderMessage, type LiveLeader, type TabsMessage } from "./live-leader";
 import { liveState } from "./live-state";
-import { createLiveStream, type LiveStream, type StreamEvent } from "./live-stream";
+import { type StreamEvent, type StreamOptions } from "./live-stream";
 
 /** A tab keeps its topics if it is hidden for less than this. */
 const HIDE_DELAY_MS = 10_000;
@@ -20,16 +20,8 @@ const CHECK_INTERVAL_MS = 5_000;
 const MAX_LEADER_SILENCE_MS = 30_000;
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
-/** Increase this after each change of `TabMessage`, because tabs of an earlier version remain open during an upgrade. */
-const TAB_MESSAGE_VERSION = 2;
-/** Messages between the tabs of a browser. */
-type TabMessage =
-  | { to: "leader"; kind: "topics"; tab: string; topics: readonly string[]; newTopics: readonly string[] }
-  | { to: "leader"; kind: "wake" | "reconnect" | "restart" }
-  | { to: "tabs"; kind: "lead" }
-  | { to: "tabs"; kind: "event"; event: StreamEvent }
-  | { to: "tabs"; kind: "state"; isLive: boolean }
-  | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
+/** Increase this after each change of the messages, because tabs of an earlier version remain open during an upgrade. */
+const MESSAGE_VERSION = 3;
 
 export type LiveMessage<Data> = { response: Data } | { failure: ApiFailure };
 /** Declared as a method for bivariance. Each receiver gets only values of its own path. */
@@ -43,24 +35,22 @@ type TopicValue = {
 };
 type WatchedTopic = { receivers: Set<Receiver>; hasDelivered?: true; isRereading?: boolean; current?: TopicValue };
 
-/** `locks` and `channel` are undefined in browsers without them. */
-type LiveTabDependencies = {
-  locks?: { request(name: string, options: { steal?: boolean }, callback: () => Promise<void> | void): Promise<unknown> };
-  channel?: Pick<BroadcastChannel, "postMessage" | "onmessage">;
+/** `startWorker`, `locks` and `channel` are undefined in browsers without them. */
+type LiveTabDependencies = Pick<StreamOptions, "request" | "times"> & {
+  startWorker?: (() => Pick<SharedWorker, "port" | "onerror">) | undefined;
+  locks?: { request(name: string, options: { steal?: boolean }, callback: () => Promise<void> | void): Promise<unknown> } | undefined;
+  channel?: Pick<BroadcastChannel, "postMessage" | "onmessage"> | undefined;
   name: string;
-  request: Parameters<typeof createLiveStream>[0]["request"];
-  times?: Parameters<typeof createLiveStream>[0]["times"];
 };
 
 export type LiveTab = ReturnType<typeof createLiveTab>;
 
-export function createLiveTab({ locks, channel, name, request, times }: LiveTabDependencies) {
+export function createLiveTab({ startWorker, locks, channel, name, request, times }: LiveTabDependencies) {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const watchedTopics = new Map<string, WatchedTopic>();
-  /** Used by the leader: the topics of each tab, with the most recent tab last. */
-  const topicsByTab = new Map<string, readonly string[]>();
-  /** Used by the leader: one stream, and polling for the topics beyond its limit. */
-  const streams: LiveStream[] = [];
+  /** Set in the tab that leads. */
+  let leader: LiveLeader | undefined;
+  let workerPort: MessagePort | undefined;
   let lastId: string | undefined;
   let lastLeaderMessageMs = Date.now();
   let [isHidden, isSendScheduled, isReady] = [false, false, false];
@@ -68,14 +58,17 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
   let checkInterval: ReturnType<typeof setInterval> | undefined;
   let unsubscribe: (() => void) | undefined;
 
-  const isShared = locks !== undefined && channel !== undefined;
-  const post = (message: TabMessage) => {
+  const isShared = () => workerPort !== undefined || (locks !== undefined && channel !== undefined);
+  const tellLeader = (message: LeaderMessage) => {
+    if (leader) leader.handle(message);
+    else (workerPort ?? channel)?.postMessage(message);
+  };
+  const tellTabs = (message: TabsMessage) => {
     channel?.postMessage(message);
-    if (message.to === "tabs") handleForTabs(message);
-    else if (streams.length > 0) handleForLeader(message);
+    handleForTabs(message);
   };
 
-  function handleForTabs(message: Extract<TabMessage, { to: "tabs" }>): void {
+  function handleForTabs(message: TabsMessage): void {
     lastLeaderMessageMs = Date.now();
     if (message.kind === "lead") sendTopics();
     else if (message.kind === "state") liveState.setState({ isLive: message.isLive });
@@ -88,7 +81,7 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
     }
   }
 
-  function applyFailure({ failure, topics }: Extract<TabMessage, { kind: "failure" }>): void {
+  function applyFailure({ failure, topics }: Extract<TabsMessage, { kind: "failure" }>): void {
     const { status } = failure;
     notifyResponse({ path: LIVE_PATH, method: "GET", status, failure });
     // The session banner shows these failures.
@@ -152,14 +145,14 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
   }
 
   function listTopics(): readonly string[] {
-    return [...watchedTopics.keys()].filter((topic) => !isHidden || (isShared && isBackgroundTopic(topic)));
+    return [...watchedTopics.keys()].filter((topic) => !isHidden || (isShared() && isBackgroundTopic(topic)));
   }
 
   function sendTopics(): void {
     if (!isReady) return;
     const topics = listTopics();
     const newTopics = topics.filter((topic) => watchedTopics.get(topic)?.current === undefined);
-    post({ to: "leader", kind: "topics", tab: id, topics, newTopics });
+    tellLeader({ to: "leader", kind: "topics", tab: id, topics, newTopics });
   }
 
   function scheduleSendTopics(): void {
@@ -171,66 +164,74 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
     });
   }
 
-  function handleForLeader(message: Extract<TabMessage, { to: "leader" }>): void {
-    const { kind } = message;
-    if (kind !== "topics") return streams.forEach((stream) => stream[kind]());
-    const { tab, topics, newTopics } = message;
-    if (!topicsByTab.has(tab) && tab !== id) void locks?.request(`${name} ${tab}`, {}, () => setTabTopics([], tab));
-    setTabTopics(topics, tab, newTopics);
-  }
-
-  function setTabTopics(topics: readonly string[], tab: string, newTopics: readonly string[] = []): void {
-    topicsByTab.delete(tab);
-    if (topics.length > 0 || tab === id) topicsByTab.set(tab, topics);
-    const recentTopics = [...new Set([...topicsByTab.values()].reverse().flat())];
-    while (streams.length * MAX_TOPICS < recentTopics.length) addStream();
-    streams.forEach((stream, index) => stream.setTopics(recentTopics.slice(index * MAX_TOPICS, (index + 1) * MAX_TOPICS), newTopics));
-  }
-
-  function addStream(): void {
-    const isFirst = streams.length === 0;
-    const stream = createLiveStream({
+  function lead(): void {
+    leader = createLiveLeader({
       request,
-      lastId: isFirst ? lastId : undefined,
       times,
-      canStream: isFirst,
-      onEvent: (event) => post({ to: "tabs", kind: "event", event }),
-      onFailure: (failure, topics) => post({ to: "tabs", kind: "failure", failure, topics }),
-      onState: (isLive) => isFirst && post({ to: "tabs", kind: "state", isLive }),
+      lastId,
+      send: tellTabs,
+      // The lock is granted once that tab is closed.
+      onNewTab: (tab) => {
+        if (tab !== id) void locks?.request(`${name} ${tab}`, {}, () => leader?.removeTab(tab));
+      },
     });
-    streams.push(stream);
+    tellTabs({ to: "tabs", kind: "lead" });
   }
 
-  function startStreams(): void {
-    addStream();
-    post({ to: "tabs", kind: "lead" });
-  }
-
-  function stopStreams(): void {
-    for (const stream of streams.splice(0)) stream.close();
-    topicsByTab.clear();
+  function stopLeading(): void {
+    leader?.stop();
+    leader = undefined;
   }
 
   /** Leads until this tab is closed or another one takes over. */
   async function becomeLeader(shouldSteal: boolean): Promise<void> {
     await locks
       ?.request(name, { steal: shouldSteal }, () => {
-        startStreams();
+        lead();
         return new Promise<void>(() => undefined);
       })
       .catch(() => {
-        stopStreams();
+        stopLeading();
         void becomeLeader(false);
       });
   }
 
-  async function start(): Promise<void> {
+  function start(): void {
     unsubscribe = onResponse(applyResponse);
-    isReady = !isShared;
-    if (!isShared) return startStreams();
-    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if (startWorker) connectWorker(startWorker);
+    else void startInTab();
+  }
+
+  function connectWorker(openWorker: NonNullable<typeof startWorker>): void {
+    let worker: ReturnType<typeof openWorker>;
+    try {
+      worker = openWorker();
+    } catch {
+      // Browsers that block storage also block shared workers.
+      return void startInTab();
+    }
+    workerPort = worker.port;
+    workerPort.onmessage = ({ data }: MessageEvent<TabsMessage>) => {
+      isReady = true;
+      handleForTabs(data);
+    };
+    // The script could not be loaded.
+    worker.onerror = () => {
+      if (isReady) return;
+      workerPort?.close();
+      workerPort = undefined;
+      void startInTab();
+    };
+  }
+
+  async function startInTab(): Promise<void> {
+    if (!locks || !channel) {
+      isReady = true;
+      return lead();
+    }
+    channel.onmessage = ({ data }: MessageEvent<TabsMessage | LeaderMessage>) => {
       if (data.to === "tabs") handleForTabs(data);
-      else if (streams.length > 0) handleForLeader(data);
+      else leader?.handle(data);
     };
     // Each tab holds this lock while it is open. The leader gets it once the tab is closed.
     await new Promise<void>((resolve) => {
@@ -243,10 +244,15 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
     void becomeLeader(false);
     sendTopics();
     checkInterval = setInterval(() => {
-      if (streams.length > 0 && Date.now() - lastLeaderMessageMs > HEARTBEAT_INTERVAL_MS)
-        post({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
-      else if (streams.length === 0 && !isHidden && Date.now() - lastLeaderMessageMs > MAX_LEADER_SILENCE_MS) void becomeLeader(true);
+      const silenceMs = Date.now() - lastLeaderMessageMs;
+      if (leader && silenceMs > HEARTBEAT_INTERVAL_MS) tellTabs({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
+      else if (!leader && !isHidden && silenceMs > MAX_LEADER_SILENCE_MS) void becomeLeader(true);
     }, CHECK_INTERVAL_MS);
+  }
+
+  /** The tab may miss changes of these topics until it watches them again. */
+  function forgetValues(nextTopics: readonly string[]): void {
+    for (const [topic, watchedTopic] of watchedTopics) if (!nextTopics.includes(topic)) watchedTopic.current = undefined;
   }
 
   return {
@@ -268,19 +274,25 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
     close(): void {
       unsubscribe?.();
       clearInterval(checkInterval);
-      stopStreams();
+      stopLeading();
+      workerPort?.close();
     },
-    restart: () => post({ to: "leader", kind: "restart" }),
-    wake: () => post({ to: "leader", kind: "wake" }),
-    reconnect: () => post({ to: "leader", kind: "reconnect" }),
+    /** Call when the browser hides the page for good or keeps it in its back/forward cache. */
+    leave(): void {
+      forgetValues([]);
+      tellLeader({ to: "leader", kind: "close", tab: id });
+    },
+    /** Call when the page returns from the cache. */
+    resume: sendTopics,
+    restart: () => tellLeader({ to: "leader", kind: "restart" }),
+    wake: () => tellLeader({ to: "leader", kind: "wake" }),
+    reconnect: () => tellLeader({ to: "leader", kind: "reconnect" }),
     setHidden(hidden: boolean): void {
       clearTimeout(hideTimer);
       const applyVisibility = () => {
         if (isHidden === hidden) return;
         isHidden = hidden;
-        // The tab may miss changes until it is visible again.
-        const nextTopics = listTopics();
-        for (const [topic, watchedTopic] of watchedTopics) if (hidden && !nextTopics.includes(topic)) watchedTopic.current = undefined;
+        if (hidden) forgetValues(listTopics());
         sendTopics();
       };
       if (hidden) hideTimer = setTimeout(applyVisibility, HIDE_DELAY_MS);
@@ -293,26 +305,34 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
 const backgroundTopics: readonly (string | undefined)[] = ["counts", "queue", "batches", "session"];
 const isBackgroundTopic = (topic: string) => backgroundTopics.includes(parseTopic(topic)?.name);
 
+/** The bundler needs exactly this expression to find the worker's file. */
+function createLiveWorker(): SharedWorker {
+  return new SharedWorker(new URL("./live-worker.ts", import.meta.url), { type: "module", name: "live updates" });
+}
+
 let sharedTab: LiveTab | undefined;
 
 function getLiveTab(): LiveTab {
   if (sharedTab) return sharedTab;
-  const name = `lightdesk live ${TAB_MESSAGE_VERSION} ${apiPath("/")}`;
-  const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel(name);
+  const name = `lightdesk live ${MESSAGE_VERSION} ${apiPath("/")}`;
   const tab = createLiveTab({
+    // Browsers differ in the cookies that they send from workers of embedded pages.
+    startWorker: typeof SharedWorker === "undefined" || isEmbedded() ? undefined : createLiveWorker,
     // Undefined without https.
     locks: "locks" in navigator ? navigator.locks : undefined,
-    channel,
+    channel: typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel(name),
     name,
     request: (path, init) => fetch(apiPath(path), { ...init, credentials: "same-origin", cache: "no-store" }),
   });
-  void tab.start();
+  tab.start();
   if (document.visibilityState === "hidden") tab.setHidden(true);
   document.addEventListener("visibilitychange", () => {
     tab.setHidden(document.visibilityState === "hidden");
     if (document.visibilityState !== "hidden") tab.wake();
   });
   for (const eventName of ["online", "offline"]) window.addEventListener(eventName, () => tab.reconnect());
+  window.addEventListener("pagehide", () => tab.leave());
+  window.addEventListener("pageshow", ({ persisted }) => persisted && tab.resume());
   sharedTab = tab;
   return tab;
 }

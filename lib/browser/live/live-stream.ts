@@ -25,7 +25,7 @@ const defaultTimes = {
   maxPollingMs: 900_000,
 };
 
-type StreamOptions = {
+export type StreamOptions = {
   /** Sends a request to the console. */
   request: (path: `/${string}`, init: { headers: Record<string, string>; signal: AbortSignal }) => Promise<Response>;
   onEvent: (event: StreamEvent) => void;

@@ -1,0 +1,72 @@
+// Reads live updates for all tabs of a browser. Runs in a SharedWorker, or in one of the tabs.
+
+import { MAX_TOPICS } from "@/lib/contract/live";
+import { type ApiFailure } from "../api-failure";
+import { createLiveStream, type LiveStream, type StreamEvent, type StreamOptions } from "./live-stream";
+
+/** `newTopics`: topics that need a snapshot. */
+export type LeaderMessage =
+  | { to: "leader"; kind: "topics"; tab: string; topics: readonly string[]; newTopics: readonly string[] }
+  | { to: "leader"; kind: "close"; tab: string }
+  | { to: "leader"; kind: "wake" | "reconnect" | "restart" };
+/** `lead`: a new leader asks for the tabs' topics. */
+export type TabsMessage =
+  | { to: "tabs"; kind: "lead" }
+  | { to: "tabs"; kind: "event"; event: StreamEvent }
+  | { to: "tabs"; kind: "state"; isLive: boolean }
+  | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
+
+export type LiveLeader = ReturnType<typeof createLiveLeader>;
+
+type LeaderDependencies = Pick<StreamOptions, "request" | "times" | "lastId"> & {
+  send: (message: TabsMessage) => void;
+  onNewTab?: (tab: string) => void;
+};
+
+export function createLiveLeader({ request, times, lastId, send, onNewTab }: LeaderDependencies) {
+  /** The topics of each tab, with the most recent tab last. */
+  const topicsByTab = new Map<string, readonly string[]>();
+  /** One stream, and polling for the topics beyond its limit. */
+  const streams: LiveStream[] = [];
+  addStream();
+
+  function addStream(): void {
+    const isFirst = streams.length === 0;
+    const stream = createLiveStream({
+      request,
+      times,
+      lastId: isFirst ? lastId : undefined,
+      canStream: isFirst,
+      onEvent: (event) => send({ to: "tabs", kind: "event", event }),
+      onFailure: (failure, topics) => send({ to: "tabs", kind: "failure", failure, topics }),
+      onState: (isLive) => isFirst && send({ to: "tabs", kind: "state", isLive }),
+    });
+    streams.push(stream);
+  }
+
+  function updateStreams(newTopics: readonly string[] = []): void {
+    const recentTopics = [...new Set([...topicsByTab.values()].reverse().flat())];
+    while (streams.length * MAX_TOPICS < recentTopics.length) addStream();
+    streams.forEach((stream, index) => stream.setTopics(recentTopics.slice(index * MAX_TOPICS, (index + 1) * MAX_TOPICS), newTopics));
+  }
+
+  function removeTab(tab: string): void {
+    if (topicsByTab.delete(tab)) updateStreams();
+  }
+
+  return {
+    handle(message: LeaderMessage): void {
+      if (message.kind === "close") return removeTab(message.tab);
+      if (message.kind !== "topics") return streams.forEach((stream) => stream[message.kind]());
+      const { tab, topics, newTopics } = message;
+      if (!topicsByTab.delete(tab)) onNewTab?.(tab);
+      topicsByTab.set(tab, topics);
+      updateStreams(newTopics);
+    },
+    removeTab,
+    stop(): void {
+      for (const stream of streams.splice(0)) stream.close();
+      topicsByTab.clear();
+    },
+  };
+}
