@@ -76,6 +76,7 @@ test("resumes after the device was offline and asleep", async ({ signedIn: page,
 });
 
 test("shows the latest progress when a server floods progress and invalid previews", async ({ signedIn: page, desk }) => {
+  await withoutSharedWorker(page);
   const MESSAGES_PER_BATCH = 400;
   const FLOOD_SECONDS = 4;
   const webSocketServer = new WebSocketServer({ noServer: true });

@@ -1,6 +1,6 @@
 // Fake live updates: fetches each watched path every LIVE_INTERVAL_MS through the test's fetch. The stream itself is tested in tests/unit/live.
 import { callApi } from "@/lib/browser/api";
-import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { type LiveMessage } from "@/lib/browser/live/live-tab";
 import { liveModule } from "@/lib/browser/live/use-live";
 
 export const LIVE_INTERVAL_MS = 1_500;

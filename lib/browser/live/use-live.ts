@@ -7,8 +7,9 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure, toFailure } from "../api-failure";
-import { type LiveMessage, type watchLive } from "./live-client";
+import { type watchLive } from "./live-client";
 import { hasSessionEnded, useHasSessionEnded } from "./live-state";
+import { type LiveMessage } from "./live-tab";
 
 /** Loads the live client after the page. Tests replace it. */
 export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {

@@ -7,7 +7,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
 import { callApi, notifyResponse } from "@/lib/browser/api";
-import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { type LiveMessage } from "@/lib/browser/live/live-tab";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { advanceTime, renderScreen } from "./render-screen";

@@ -7,7 +7,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { ReadOnlyNotice } from "@/components/frame/connection/connection-guard";
 import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, postToHost } from "@/lib/browser/embed/host-page";
-import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { type LiveMessage } from "@/lib/browser/live/live-tab";
 import { liveModule } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
 

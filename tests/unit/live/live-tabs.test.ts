@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { notifyResponse } from "@/lib/browser/api";
-import { createLiveTab, type LiveMessage, type LiveTab } from "@/lib/browser/live/live-client";
+import { createLiveTab, type LiveMessage, type LiveTab } from "@/lib/browser/live/live-tab";
 import { MAX_TOPICS } from "@/lib/contract/live";
 import { until } from "@/tests/support/until";
 import { formatEvent, formatSnapshot, openStream, startEventServer } from "./event-server";
@@ -65,11 +65,10 @@ function openTab(createTabLocks: ReturnType<typeof createLocks>, times?: Paramet
     request: server.request,
     times,
   });
-  void tab.start();
+  tab.start();
   const leave = () => {
     tab.close();
     locks.leave();
-    channel.close();
   };
   /** Freezes the tab, as a browser does in the background. */
   const freeze = () => Object.assign(channel, { postMessage: () => undefined, onmessage: null });

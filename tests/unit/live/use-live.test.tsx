@@ -1,7 +1,7 @@
 import { act, render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { expect, it, vi } from "vitest";
-import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { type LiveMessage } from "@/lib/browser/live/live-tab";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 
 const readValue = (value: { name: string }) => value;

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createLiveLeader } from "@/lib/browser/live/live-leader";
+import { createLiveTab, type LiveMessage } from "@/lib/browser/live/live-tab";
+import { until } from "@/tests/support/until";
+import { formatSnapshot, openStream, startEventServer } from "./event-server";
+
+const jobsPath = "/api/jobs?limit=1&connection=a";
+let server: Awaited<ReturnType<typeof startEventServer>>;
+let leave: () => void = () => undefined;
+
+beforeEach(async () => {
+  server = await startEventServer((response, { newTopics }) =>
+    openStream(response, ...newTopics.map((topic) => formatSnapshot(topic, { jobs: [] }))),
+  );
+});
+afterEach(async () => {
+  leave();
+  await server.stop();
+});
+
+type LiveTabOptions = Parameters<typeof createLiveTab>[0];
+
+/** Opens a tab that connects to a shared worker. */
+function openWorkerTab(options: Pick<LiveTabOptions, "request"> & Pick<Partial<LiveTabOptions>, "locks" | "channel">) {
+  const { port1, port2 } = new MessageChannel();
+  let reportError: () => void = () => undefined;
+  const startWorker = (onError: () => void) => {
+    reportError = onError;
+    return port1;
+  };
+  const tab = createLiveTab({ startWorker, name: "live", ...options });
+  tab.start();
+  leave = () => {
+    tab.close();
+    port2.close();
+  };
+  return { tab, port: port2, failToStart: () => reportError() };
+}
+
+const getPayloads = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("response" in message ? [message.response] : []));
+
+it("leads itself when the shared worker can't start", async () => {
+  const messages: LiveMessage<unknown>[] = [];
+  const channel = new BroadcastChannel("live test");
+  const locks = { request: async (_name: string, _options: object, hold: () => unknown) => hold() };
+  const { tab, failToStart } = openWorkerTab({ request: server.request, locks: locks, channel });
+  tab.watch(jobsPath, (message) => messages.push(message));
+  failToStart();
+  await until("the list arrived", () => getPayloads(messages).length > 0);
+});
+
+it("reports a failure while only the page is offline, and reads all values again afterwards", async () => {
+  const messages: LiveMessage<unknown>[] = [];
+  const { tab, port } = openWorkerTab({ request: () => Promise.reject(new TypeError("offline")) });
+  const leader = createLiveLeader({ request: server.request, send: (message) => port.postMessage(message) });
+  port.onmessage = ({ data }) => leader.handle(data);
+  port.postMessage({ to: "tabs", kind: "lead" });
+  tab.watch(jobsPath, (message) => messages.push(message));
+  await until("the list arrived", () => getPayloads(messages).length > 0);
+  await tab.setOnline(false);
+  expect(messages.at(-1)).toMatchObject({ failure: { code: "CONSOLE_UNREACHABLE" } });
+  await tab.setOnline(true);
+  await until("the list arrived again", () => getPayloads(messages).length === 2);
+  leader.stop();
+});
