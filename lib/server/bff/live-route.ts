@@ -42,6 +42,7 @@ const sharedTopics: ReadonlySet<TopicName> = new Set([
   "assets",
   "asset",
   "files",
+  "runners",
 ]);
 
 /** Twice a service's limit, because the console adds names. */

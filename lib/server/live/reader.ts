@@ -174,9 +174,9 @@ export function createReader({
       }
     value = { text, unreadable, seq, atMs };
     ({ shape, rows } = parsedRows);
-    onChange();
     // Rows from the service lack live outputs and previews.
-    for (const [key] of needsSnapshot ? rows : changes) scheduleProgress(key);
+    addProgress((needsSnapshot ? [...rows] : changes).map(([id]) => id));
+    onChange();
   }
 
   function scheduleProgress(jobId: string): void {
@@ -211,7 +211,13 @@ export function createReader({
 
   function emitProgress(): void {
     progressTimer = undefined;
-    for (const id of progressJobIds) {
+    addProgress(progressJobIds);
+    progressJobIds.clear();
+    onChange();
+  }
+
+  function addProgress(jobIds: Iterable<string>): void {
+    for (const id of jobIds) {
       const row = rows.get(id);
       const newestProgress = row?.isOpen && getProgress(id, row.nodesTotal);
       if (!newestProgress) continue;
@@ -219,8 +225,6 @@ export function createReader({
       if (progress.get(id)?.body.endsWith(body)) continue;
       progress.set(id, { seq: nextSeq(), event: "job.progress", body: `"atMs":${now()},${body}` });
     }
-    progressJobIds.clear();
-    onChange();
   }
 
   void run();

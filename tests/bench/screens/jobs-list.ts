@@ -7,7 +7,7 @@ import { type CpuTime, traceCpuTime } from "./trace";
 import { countFrames, getArrivalMs, getViewFullMs, watchPressResponse } from "./watch-page";
 
 const RUNS = 5;
-const WHEEL_PX = 16_000;
+const WHEEL_PX = 20_000;
 const WHEEL_PX_PER_SECOND = 4_000;
 const LONG_TASK_MS = 50;
 

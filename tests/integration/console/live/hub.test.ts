@@ -95,6 +95,33 @@ describe("hub", () => {
     expect(openStreams).toEqual({ accepted: true, rejected: false });
   });
 
+  it("sends a running job's progress together with its new row", async () => {
+    let text = JSON.stringify({ jobs: [{ id: "a", status: "in_progress" }] });
+    const watch: Watch = {
+      ...createWatch("jobs"),
+      name: "jobs",
+      read: () => Promise.resolve(ok({ text, unreadable: 0 })),
+      openSource: () =>
+        Promise.resolve(() => ({ hasChangeEvents: () => false, getProgress: () => ({ value: 0.5 }), stop: () => undefined })),
+    };
+    const received: string[][] = [];
+    let cursor = 0;
+    const hub = startHub();
+    const subscription = hub.subscribe(watch, "one", () => {
+      if (!subscription.ok) return;
+      received.push(subscription.value.getItemsSince(cursor).map(({ event }) => event));
+      cursor = hub.getPosition();
+    });
+    await until("the list", () => received.length > 0);
+    text = JSON.stringify({ jobs: [{ id: "a", status: "in_progress", name: "new" }] });
+    hub.handleChange(undefined);
+    await until("the new row", () => received.length > 1);
+    expect(received).toEqual([
+      ["snapshot", "job.progress"],
+      ["job.updated", "job.progress"],
+    ]);
+  });
+
   it("reports an unresponsive service after 10 s, then its late value", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let respond: (text: string) => void = () => undefined;
