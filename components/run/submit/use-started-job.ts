@@ -1,5 +1,5 @@
 // The state of the newest job that this page started, and its results.
-// Polls the list of the newest jobs, since details contain the full graph. The details are read once the job has ended, for its outputs and
+// Watches the list of the newest jobs, since details contain the full graph. The details are read once the job has ended, for its outputs and
 // for an error that the list does not report. A job that the list lacks counts as missing if its details return 404 too.
 
 import { useState } from "react";
