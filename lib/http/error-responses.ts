@@ -28,25 +28,16 @@ function acceptsHtml({ headers }: IncomingMessage): boolean {
 
 const RETRY_SECONDS = 1;
 
-const startingPage = createPlainPage({
-  title: "Lightdesk is starting",
-  text: "This page reloads automatically.",
-  head: `<meta http-equiv="refresh" content="${RETRY_SECONDS}">\n`,
-});
-
 export const startingError = { code: "STARTING", message: "Lightdesk is starting. Try again in a moment." };
 
 export function sendStartingResponse(request: IncomingMessage, response: ServerResponse): void {
-  const isPage = acceptsHtml(request);
-  const body = isPage ? startingPage : writeExactJson({ ...startingError, request_id: randomUUID() });
-  response
-    .writeHead(503, {
-      "content-type": isPage ? "text/html; charset=utf-8" : "application/json",
-      "content-length": Buffer.byteLength(body),
-      "cache-control": "no-store",
-      "retry-after": String(RETRY_SECONDS),
-    })
-    .end(request.method === "HEAD" ? undefined : body);
+  const error = { status: 503, ...startingError, headers: { "retry-after": String(RETRY_SECONDS) } };
+  sendErrorResponse(request, response, error, {
+    title: "Lightdesk is starting",
+    text: "This page reloads automatically.",
+    head: `<meta http-equiv="refresh" content="${RETRY_SECONDS}">\n`,
+    footer: "",
+  });
 }
 
 /** The policy of responses without their own. The content may not load or run anything, or be framed. */
@@ -60,6 +51,7 @@ export function sendErrorResponse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, code, message, headers }: ErrorResponse,
+  page: Partial<PlainPage> = {},
 ): void {
   const id = randomUUID();
   const isPage = acceptsHtml(request) && !/^\/api(\/|$)/.test(request.url ?? "");
@@ -68,6 +60,7 @@ export function sendErrorResponse(
         title: getTitle(status),
         text: message,
         footer: `<p><a href="${toPageUrl(request, "/")}">Open Lightdesk</a></p>\n`,
+        ...page,
       })
     : writeExactJson({ code, message, request_id: id });
   response.writeHead(status, {
@@ -85,8 +78,9 @@ export function sendErrorResponse(
 
 function getTitle(status: number): string {
   if (status === 421) return "Unknown host name";
+  if (status === 404) return "Page not found";
   if (status === 429 || status === 503) return "Lightdesk is busy";
-  return status === 405 ? "Method not allowed" : "Page not found";
+  return STATUS_CODES[status] ?? "Error";
 }
 
 const CLOSE_DELAY_MS = 1000;

@@ -8,7 +8,7 @@ import { describe, expect, it, test } from "vitest";
 import { sendErrorResponse, sendStartingResponse } from "@/lib/http/error-responses";
 import { checkEncoding } from "@/lib/http/request-line";
 import { createCompressedFiles, createMethodCheck } from "@/lib/http/routes";
-import { HttpResponse } from "@/lib/http/server";
+import { createHttpServer, HttpResponse } from "@/lib/http/server";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
@@ -36,9 +36,13 @@ test("sends headers with the first body chunk, or alone when it is late", async 
 });
 
 it("serves a reloading page while starting, and the error envelope to API clients", async () => {
-  const url = await listen(createServer(sendStartingResponse));
+  const server = createHttpServer({ headersTimeoutMs: 60_000, hosts: undefined, isPage: () => false }, sendStartingResponse);
+  const url = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
+  closeAfterwards(() => server.close(0));
   const page = await fetch(`${url}/jobs`, { headers: { accept: "text/html,*/*;q=0.8" } });
   expect([page.status, page.headers.get("cache-control"), page.headers.get("retry-after")]).toEqual([503, "no-store", "1"]);
+  // A sandbox would block the reload.
+  expect(page.headers.get("content-security-policy")).toMatch(/^(?!.*sandbox).*style-src 'unsafe-inline'/);
   const text = await page.text();
   expect([text.includes("Lightdesk is starting"), text.includes('http-equiv="refresh"')]).toEqual([true, true]);
   const response = await fetch(`${url}/api/jobs`);
@@ -89,7 +93,7 @@ describe("malformed paths", async () => {
   test("shows an error page with a link to browsers only", async () => {
     const response = await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
     expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
-    expect(await response.text()).toMatch(/Page not found[^]*<a href="\/">/);
+    expect(await response.text()).toMatch(/Bad Request[^]*<a href="\/">/);
     expect((await fetch(`${origin}/%E0%A4%A`, { headers: { accept: "*/*" } })).headers.get("content-type")).toBe("application/json");
   });
 
