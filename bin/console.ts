@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
-import { sendErrorResponse, sendStartingResponse, startingError } from "@/lib/http/error-responses";
+import { sendErrorResponse, sendStartingResponse, sendUncaughtError, startingError } from "@/lib/http/error-responses";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createOperatorRoutes, operatorPaths } from "@/lib/http/operator-routes";
 import { addBasePath, checkEncoding, createEmbedPaths, escapeDots, getHosts, isApiPath } from "@/lib/http/request-line";
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     request.headers[ADDRESS_HEADER] = getAddress(request);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`request failed: ${describeError(error)}\n`);
-      response.destroy();
+      sendUncaughtError(request, response, error);
     });
   };
   stopOnSignals(async () => {

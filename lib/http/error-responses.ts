@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { type ErrorResponse } from "@/lib/shared/http-types";
 import { toPageUrl } from "./request-line";
 
@@ -76,10 +77,23 @@ export function sendErrorResponse(
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
+/** For an error that no handler caught. */
+export function toErrorResponse(error: unknown): ErrorResponse {
+  return isStoreUnavailable(error)
+    ? { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." }
+    : { status: 500, code: "INTERNAL", message: "Something went wrong. Try again in a moment." };
+}
+
+export function sendUncaughtError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (response.headersSent) response.destroy();
+  else sendErrorResponse(request, response, toErrorResponse(error));
+}
+
 function getTitle(status: number): string {
   if (status === 421) return "Unknown host name";
   if (status === 404) return "Page not found";
-  if (status === 429 || status === 503) return "Lightdesk is busy";
+  if (status === 429) return "Lightdesk is busy";
+  if (status === 503) return "Lightdesk is unavailable";
   return STATUS_CODES[status] ?? "Error";
 }
 

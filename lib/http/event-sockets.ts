@@ -1,10 +1,9 @@
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { type ErrorResponse, type Feed, type FeedAdmission, feedCloseCodes, type FeedEnd, type FeedTarget } from "@/lib/shared/http-types";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { endSocket } from "./error-responses";
+import { endSocket, toErrorResponse } from "./error-responses";
 
 /** Each handler checks the client (Origin, key or session) before it responds. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -129,9 +128,7 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void acceptConnection(request, socket, head).catch((error: unknown) =>
-      endSocket(socket, isStoreUnavailable(error) ? databaseUnavailableError : internalError),
-    );
+    void acceptConnection(request, socket, head).catch((error: unknown) => endSocket(socket, toErrorResponse(error)));
 
   return {
     handler,
@@ -143,13 +140,6 @@ export function createEventSockets(admit: AdmitListener, { getAddress = getRemot
     },
   };
 }
-
-const internalError: ErrorResponse = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const databaseUnavailableError: ErrorResponse = {
-  status: 503,
-  code: "SERVICE_UNAVAILABLE",
-  message: "The database is unavailable. Try again in a moment.",
-};
 
 function endPeer(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);
