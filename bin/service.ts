@@ -148,7 +148,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const nameRequest: typeof nameContractRequest = ({ method, url = "/" }) => nameContractRequest({ method, url: addApiPrefix(url) });
   const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, getReadiness: () => service.readiness });
   const server = createHttpServer({ ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameRequest }, (request, response) => {
-    request.url = addApiPrefix(escapeDots(request.url ?? "/"));
+    request.url = escapeDots(addApiPrefix(request.url ?? "/"));
     if (handleOperator(request, response)) return;
     void listener(request, response);
   });

@@ -60,6 +60,15 @@ describe("Expect: 100-continue", () => {
   });
 });
 
+it.each(["", "/api"])("resolves no dot segments in a user data file under %s/userdata", async (prefix) => {
+  const headers = `X-API-Key: ${key}\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  for (const [method, path] of [
+    ["DELETE", "workflows/../keep.json"],
+    ["GET", "../jobs"],
+  ])
+    expect(parseRawResponse(await sendRaw(service.url, `${method} ${prefix}/userdata/${path} HTTP/1.1\r\n${headers}`)).status).toBe(403);
+});
+
 it("delivers an error response to a client that is still sending", async () => {
   const upload = request(`${service.url}/api/assets`, {
     method: "POST",
