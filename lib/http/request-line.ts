@@ -3,7 +3,7 @@ import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type ErrorResponse } from "@/lib/shared/http-types";
-import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks, toPlainAddress } from "@/lib/shared/ip-address";
 
 function stripBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
@@ -136,6 +136,6 @@ function createMethodNotAllowed(message: string): ErrorResponse {
 }
 
 function getLocalAddress({ socket: { localAddress = "127.0.0.1", localPort } }: IncomingMessage): string {
-  const address = localAddress.replace(/^::ffff:/, "");
+  const address = toPlainAddress(localAddress);
   return `${address.includes(":") ? `[${address}]` : address}:${localPort}`;
 }

@@ -10,6 +10,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { getErrorCode } from "@/lib/shared/error-codes";
+import { toPlainAddress } from "@/lib/shared/ip-address";
 
 export const INSTALLATION_HEADER = "lightdesk-installation";
 
@@ -65,7 +66,7 @@ export function addSeenRequestHeader(
   const { headers, socket } = request;
   if (authSecret === undefined || !isProofValid(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
   const seenRequest: SeenRequest = {
-    from: (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, ""),
+    from: toPlainAddress(socket.remoteAddress ?? "unknown"),
     client: getAddress(request),
     host: headers.host ?? "",
     forwardedFor: headers["x-forwarded-for"] === undefined ? null : String(headers["x-forwarded-for"]),

@@ -4,7 +4,7 @@ import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
+import { createBlockList, isInNetworks, toPlainAddress } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
 /** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `networks`. */
@@ -54,7 +54,7 @@ export function createAddressReader(
   let hasWarned = false;
   return (request) => {
     const { headers, socket } = request;
-    const peerAddress = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
+    const peerAddress = toPlainAddress(socket.remoteAddress ?? "unknown");
     if (!hasWarned && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(peerAddress, proxies)) {
       const logger = log();
       hasWarned = logger !== undefined;
@@ -69,13 +69,13 @@ function formatUntrustedMessage(peerAddress: string): string {
 }
 
 function getClientAddress({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
-  let address = socket.remoteAddress ?? "unknown";
+  let address = toPlainAddress(socket.remoteAddress ?? "unknown");
   const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
   for (let hops = 0; forwardedFor.length > 0 && hops < (proxies?.maxHops ?? Infinity); hops += 1) {
     const isTrusted = isProxy(address, proxies) || (proxies?.maxHops !== undefined && hops > 0);
     const previousHop = isTrusted ? removePort(forwardedFor.pop()?.trim() ?? "") : "";
     if (isIP(previousHop) === 0) break;
-    address = previousHop;
+    address = toPlainAddress(previousHop);
   }
   return address;
 }

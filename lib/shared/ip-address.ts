@@ -7,6 +7,11 @@ export function isPublicAddress(text: string): boolean {
   return (isIP(text) === 4 || isInNetworks(text, globalUnicastNetworks)) && !isInNetworks(text, reservedNetworks);
 }
 
+/** Sockets that accept both versions report IPv4 clients as `::ffff:192.0.2.1`. */
+export function toPlainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
 /** Returns the network that limits apply to: an IPv4 address, or the first 64 bits of an IPv6 address. Returns other texts unchanged. */
 export function getNetwork(text: string): string {
   const mappedAddress = /^::ffff:([\d.]+)$/i.exec(text)?.[1];

@@ -44,9 +44,10 @@ test.each<[string | undefined, string, string | undefined, string]>([
   // Without a proxy the header is ignored.
   [undefined, "10.0.0.5", client, "10.0.0.5"],
   ["0", "127.0.0.1", client, "127.0.0.1"],
+  [undefined, "::ffff:10.0.0.5", client, "10.0.0.5"],
   // A proxy on this machine or network: only the address that the proxy added counts.
   ["1", "127.0.0.1", client, client],
-  ["1", "::ffff:10.0.0.5", `198.51.100.1, ${client}`, client],
+  ["1", "::ffff:10.0.0.5", `198.51.100.1, ::ffff:${client}`, client],
   ["1", "fd00::5", "2001:db8::7", "2001:db8::7"],
   ["1", "100.64.0.9", client, client],
   ["1", "127.0.0.1", undefined, "127.0.0.1"],
