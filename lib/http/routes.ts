@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { getOwn } from "@/lib/contract/json/json";
+import { acceptsEncoding } from "@/lib/shared/headers";
 import { type ErrorResponse } from "@/lib/shared/http-types";
 import { toRouteUrl } from "./request-line";
 
@@ -25,8 +26,7 @@ export function createCompressedFiles(folder: string, prefix: string): PreferCom
     if (method !== "GET" && method !== "HEAD") return;
     const path = url.split("?", 1)[0] ?? "";
     const contentType = contentTypes[/\.\w+$/.exec(path)?.[0] ?? ""];
-    if (contentType === undefined || !compressedFiles.has(`${path}.br`) || !acceptsBrotli(String(request.headers["accept-encoding"] ?? "")))
-      return;
+    if (contentType === undefined || !compressedFiles.has(`${path}.br`) || !acceptsEncoding(request.headers, "br")) return;
     // A range of compressed bytes is useless to a browser, and an error response for it would be marked as compressed.
     delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;
@@ -40,10 +40,6 @@ export function createPublicFileTest(root: string, buildFolder: string): (url: s
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);
   const files = new Set([...listFiles("public", ""), ...listFiles(`${buildFolder}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
   return (url) => files.has(decodeURI(url.split(/[?#]/, 1)[0] ?? ""));
-}
-
-function acceptsBrotli(acceptEncoding: string): boolean {
-  return acceptEncoding.split(",").some((value) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(value));
 }
 
 type RouteMethods = Readonly<Record<string, readonly string[]>>;

@@ -6,6 +6,7 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createLimiter } from "@/lib/shared/async";
+import { acceptsEncoding } from "@/lib/shared/headers";
 import { type ErrorResponse, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
 import { sendErrorResponse } from "./error-responses";
@@ -80,7 +81,7 @@ async function sendPage(
   response: ServerResponse,
   { status, headers, body }: RenderedPage,
 ): Promise<void> {
-  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && /\bgzip\b/.test(String(requestHeaders["accept-encoding"] ?? ""));
+  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsEncoding(requestHeaders, "gzip");
   const bytes = isCompressed ? await compress(body) : body;
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
   response.setHeader("vary", "accept-encoding, cookie, accept-language");
@@ -140,7 +141,11 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     if (cachedPage && now() - cachedPage.at < PAGE_TTL_MS) return cachedPage.page;
     // Send only known values, so that one visitor's request can't affect other visitors' pages.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
-    const page = renderLimited(async () => createSharedPage(await renderPage(render, url, headers)));
+    const page = renderLimited(async () => {
+      const renderedPage = await renderPage(render, url, headers);
+      if (renderedPage.status >= 500) removePage();
+      return createSharedPage(renderedPage);
+    });
     pages.set(name, { at: now(), page });
     const removePage = () => void (pages.get(name)?.page === page && pages.delete(name));
     page.then((loadedPage) => loadedPage ?? removePage(), removePage);

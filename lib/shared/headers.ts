@@ -6,6 +6,14 @@ export function parseBearer(authorization: string | null | undefined): string | 
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];
 }
 
+/** Returns false for an encoding with the quality 0. */
+export function acceptsEncoding(headers: Readonly<Record<string, string | string[] | undefined>>, encoding: "br" | "gzip"): boolean {
+  const accepted = new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$).*)?$`, "i");
+  return String(headers["accept-encoding"] ?? "")
+    .split(",")
+    .some((value) => accepted.test(value));
+}
+
 export const ACTION_HEADER = "x-lightdesk-act";
 const actionIdPattern = /^[A-Za-z0-9-]{16,64}$/;
 

@@ -209,8 +209,16 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
   const isListed = lastNodeId === undefined || timeline.some(({ nodeId }) => nodeId === lastNodeId);
   const reportedStates = getReportedStates(detail);
   const executedIds = new Set(reportedStates.flatMap(([nodeId, reportedState]) => (reportedState === "done" ? [nodeId] : [])));
-  if (isIncomplete)
-    for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executedIds)) node.state = "stopped";
+  if (isIncomplete) {
+    const isReported = stoppedId !== undefined || executedIds.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
+    // If the service reports nothing, only the last node had not ended.
+    const hasEnded = ({ nodeId, startMs, endMs }: TimelineNode, index: number) => {
+      if (nodeId === stoppedId) return false;
+      if (endMs !== undefined || executedIds.has(nodeId)) return true;
+      return isReported ? startMs === undefined && stoppedId !== undefined : index < timeline.length - 1;
+    };
+    for (const [index, node] of timeline.entries()) if (node.state === "done" && !hasEnded(node, index)) node.state = "stopped";
+  }
   const untimedEntries = reportedStates.filter(([nodeId]) => getOwn(detail.execution_meta, nodeId) === undefined && nodeId !== lastNodeId);
   const createUntimedNodes = (state: "cached" | "done") =>
     untimedEntries.flatMap(([nodeId, reportedState]) =>
@@ -228,8 +236,12 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
         },
       ];
   const hasTimes = timeline.length === 0 ? detail.execution_meta !== undefined : timeline.some(({ startMs }) => startMs !== undefined);
+  const lastEndMs = timeline.reduce(
+    (last: number | undefined, node) => (isUnfinished(node) || node.endMs === undefined ? last : Math.max(last ?? node.endMs, node.endMs)),
+    undefined,
+  );
   const nodesWithSpans = hasTimes
-    ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withTimes(node, timeline, job) : node))
+    ? startedNodes.map((node) => (isUnfinished(node) ? withTimes(node, lastEndMs, job) : node))
     : startedNodes;
   const reachedIds = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metaEntries.flatMap(([, meta]) => meta.real_node_id ?? [])]);
   return isIncomplete && startedNodes.length > 0 ? [...nodesWithSpans, ...getUnreachedNodes(names, reachedIds)] : nodesWithSpans;
@@ -240,19 +252,6 @@ function findStoppedNodeId({ execution_status: status }: JobDetail): string | un
   for (const [event, facts] of status?.messages ?? [])
     if (event === "execution_interrupted" && asText(facts.node_id)) return asText(facts.node_id);
   return undefined;
-}
-
-/** Returns whether a node of an incomplete job had ended. If the service reports nothing, only the last node had not. */
-function hasEnded(
-  node: TimelineNode,
-  timeline: readonly TimelineNode[],
-  stoppedId: string | undefined,
-  executedIds: ReadonlySet<string>,
-): boolean {
-  if (node.nodeId === stoppedId) return false;
-  if (node.endMs !== undefined || executedIds.has(node.nodeId)) return true;
-  const isReported = stoppedId !== undefined || executedIds.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
-  return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 
 const readIds = withFallback(list(anyText), []);
@@ -267,10 +266,11 @@ function getReportedStates(detail: JobDetail): [nodeId: string, state: "cached" 
   return [...states];
 }
 
+const isUnfinished = ({ state }: TimelineNode) => state === "failed" || state === "stopped";
+
 /** Services report times only for finished nodes, so the failed or stopped node gets the remaining time. */
-function withTimes(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: JobLifecycle): TimelineNode {
-  const endTimes = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
-  const startMs = node.startMs ?? (endTimes.length > 0 ? Math.max(...endTimes) : startedAtMs);
+function withTimes(node: TimelineNode, lastEndMs: number | undefined, { startedAtMs, endedAtMs }: JobLifecycle): TimelineNode {
+  const startMs = node.startMs ?? lastEndMs ?? startedAtMs;
   const endMs = node.endMs ?? endedAtMs;
   if (startMs === undefined || endMs === undefined) return node;
   return { ...node, startMs, endMs: Math.max(startMs, endMs) };
@@ -284,11 +284,13 @@ export type Bar = { from: number; to: number };
 
 /** Returns each bar's position in percent, from the first start to the last end. */
 export function toBars(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
-  const starts = spans.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
-  const ends = spans.flatMap(({ startMs, endMs }) => (startMs === undefined ? [] : [endMs ?? nowMs]));
-  if (starts.length === 0) return spans.map(() => undefined);
-  const firstMs = Math.min(...starts);
-  const totalMs = Math.max(1, Math.max(...ends) - firstMs);
+  let [firstMs, lastMs] = [Infinity, -Infinity];
+  for (const { startMs, endMs = nowMs } of spans) {
+    if (startMs === undefined) continue;
+    firstMs = Math.min(firstMs, startMs);
+    lastMs = Math.max(lastMs, endMs);
+  }
+  const totalMs = Math.max(1, lastMs - firstMs);
   const toPercent = (ms: number) => Math.min(100, Math.max(0, ((ms - firstMs) / totalMs) * 100));
   return spans.map(({ startMs, endMs }) =>
     startMs === undefined ? undefined : { from: toPercent(startMs), to: toPercent(endMs ?? nowMs) },

@@ -165,7 +165,7 @@ export function estimateStartTimes({ running, pending, nowMs }: StartTimesOption
 
 /** Occupies the first free slot for `durationMs` and returns when it became free. */
 function occupySlot(slots: number[], durationMs: number): number {
-  const index = slots.indexOf(Math.min(...slots));
+  const index = slots.indexOf(slots.reduce((first, slot) => Math.min(first, slot), Infinity));
   const freeMs = slots[index] ?? Infinity;
   slots[index] = freeMs + durationMs;
   return freeMs;

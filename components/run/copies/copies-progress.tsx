@@ -162,7 +162,8 @@ function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit
   );
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isTruncated = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
-  const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
+  const oldestMs =
+    unreadable > 0 ? Infinity : views.reduce((oldest, { createdAtMs = Infinity }) => Math.min(oldest, createdAtMs), Infinity);
   return { jobs: new Map(jobs), isComplete: !isTruncated && unreadable === 0, oldestMs };
 }
 

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { type Operation } from "@/lib/contract/operation";
+import { acceptsEncoding } from "@/lib/shared/headers";
 import { securityHeaders, unframedHeaders } from "@/lib/shared/security-headers.mjs";
 import { getProcessState } from "../process-state";
 import { getBufferedBody } from "../requests/responses";
@@ -29,7 +30,8 @@ async function handleDirectly(handle: Handler, request: IncomingMessage, respons
   const init = { headers: toHeaders(request), signal: disconnectController.signal };
   const result = await handle(new Request(`http://localhost${request.url}`, init), { params: NO_PARAMS });
   const body = getBufferedBody(result);
-  const isGzipped = acceptsGzip(request) && result.body !== null && (body === undefined || body.byteLength >= MIN_GZIP_BYTES);
+  const isGzipped =
+    acceptsEncoding(request.headers, "gzip") && result.body !== null && (body === undefined || body.byteLength >= MIN_GZIP_BYTES);
   const bytes = isGzipped && body ? await gzipOnce(body) : body;
   if (response.destroyed) return void result.body?.cancel().catch(() => undefined);
   response.statusCode = result.status;
@@ -52,10 +54,6 @@ function gzipOnce(body: Uint8Array): Promise<Uint8Array> {
   const gzipPromise = gzipPromises.get(body) ?? gzipAsync(body);
   gzipPromises.set(body, gzipPromise);
   return gzipPromise;
-}
-
-function acceptsGzip({ headers }: IncomingMessage): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers["accept-encoding"] ?? ""));
 }
 
 function toHeaders({ headers }: IncomingMessage): Headers {

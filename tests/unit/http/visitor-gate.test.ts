@@ -1,8 +1,10 @@
 // Limits for clients without a session, over a real socket with a fake page renderer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { sendUncaughtError } from "@/lib/http/error-responses";
 import { removeBasePath } from "@/lib/http/request-line";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
+import { StoreUnavailableError } from "@/lib/shared/error-codes";
 import { type VisitorResponse } from "@/lib/shared/http-types";
 import { until } from "@/tests/support/until";
 
@@ -13,8 +15,10 @@ let url: string;
 let renderedUrls: string[];
 let pendingRenders: (() => void)[];
 let [isRenderBlocked, isRenderFailing] = [false, false];
+let renderedStatus: number;
 let [waitMs, refundCount, nowMs] = [0, 0, 0];
 let visitorResponse: VisitorResponse;
+let ruleError: Error | undefined;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
   renderedUrls.push(request.url ?? "");
@@ -23,7 +27,7 @@ async function render(request: IncomingMessage, response: ServerResponse): Promi
   await blocked;
   response.setHeader("content-security-policy", `script-src 'nonce-abc${renderedUrls.length}'`);
   response.setHeader("set-cookie", "seen=1");
-  response.writeHead(200, { "content-type": "text/html" });
+  response.writeHead(renderedStatus, { "content-type": "text/html" });
   response.write(`<script nonce="abc${renderedUrls.length}">`);
   response.end("x".repeat(2000));
 }
@@ -31,12 +35,17 @@ async function render(request: IncomingMessage, response: ServerResponse): Promi
 beforeEach(async () => {
   [renderedUrls, pendingRenders] = [[], []];
   [isRenderBlocked, isRenderFailing] = [false, false];
+  renderedStatus = 200;
   [waitMs, refundCount, nowMs] = [0, 0, 0];
   visitorResponse = { kind: "own" };
+  ruleError = undefined;
   const gate = createVisitorGate({
     rules: () => ({
       isMember: async ({ headers }) => headers.cookie === "member",
-      getResponse: async () => visitorResponse,
+      getResponse: async () => {
+        if (ruleError) throw ruleError;
+        return visitorResponse;
+      },
     }),
     render,
     limit: {
@@ -47,16 +56,14 @@ beforeEach(async () => {
   });
   server = createServer((request, response) => {
     removeBasePath(request, "/desk");
-    if (request.url?.startsWith("/api/health")) return void gate.serveHealth(request, response).catch(() => response.destroy());
+    const fail = (error: unknown) => sendUncaughtError(request, response, error);
+    if (request.url?.startsWith("/api/health")) return void gate.serveHealth(request, response).catch(fail);
     const isApiCall = request.url?.startsWith("/api/");
     const respond = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isApiCall ? "[]" : "a member's page");
     const isHandled = isApiCall
       ? gate.admitCall(request, response).then((isAdmitted) => !isAdmitted)
       : gate.serveVisitor(request, response);
-    isHandled.then(
-      (isAnswered) => isAnswered || respond(),
-      () => response.destroy(),
-    );
+    isHandled.then((isAnswered) => isAnswered || respond(), fail);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -91,11 +98,30 @@ it("renders a shared page or checks health again after a failure", async () => {
   visitorResponse = sharedResponse;
   for (const path of ["/sign-in", "/api/health"]) {
     isRenderFailing = true;
-    await expect(readPage(path)).rejects.toThrow("fetch failed");
+    expect((await readPage(path)).status).toBe(500);
     isRenderFailing = false;
     expect((await readPage(path)).status).toBe(200);
   }
   expect(renderedUrls).toHaveLength(4);
+});
+
+it("doesn't cache a rendered error page", async () => {
+  visitorResponse = sharedResponse;
+  for (const status of [500, 200]) {
+    renderedStatus = status;
+    expect((await readPage("/sign-in")).status).toBe(status);
+  }
+});
+
+it("returns an error page when the rules can't read the database or fail", async () => {
+  for (const [error, status, text] of [
+    [new StoreUnavailableError("gone"), 503, "The database is unavailable."],
+    [new Error("secret"), 500, "Something went wrong."],
+  ] as const) {
+    ruleError = error;
+    const page = await readPage("/jobs", { accept: "text/html" });
+    expect(page).toMatchObject({ status, text: expect.stringContaining(text) });
+  }
 });
 
 it("returns 503 with Retry-After beyond the render limit but serves members", async () => {
@@ -125,6 +151,14 @@ it("redirects under the base path and keeps a render's cookies", async () => {
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
   visitorResponse = { kind: "own" };
   expect((await readPage("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
+});
+
+it("compresses pages only for clients that accept gzip", async () => {
+  for (const [encoding, expected] of [
+    ["gzip", "gzip"],
+    ["gzip;q=0, identity", null],
+  ] as const)
+    expect((await readPage("/own", { "accept-encoding": encoding })).headers.get("content-encoding")).toBe(expected);
 });
 
 it("limits API calls without a session per address", async () => {
