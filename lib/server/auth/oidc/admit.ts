@@ -81,7 +81,11 @@ async function findMember(
     return ok({ member, kind: "known" });
   }
   if (await getReadOnlyState(composition)) return refuseSignIn("read-only", "the console is read-only: no one can join or link a provider");
-  if (purpose.kind === "link") return linkIdentity(composition, identity, await store.members.get(purpose.memberId));
+  if (purpose.kind === "link") {
+    const linkingMember = await store.members.get(purpose.memberId);
+    if (person.role === "none" && linkingMember?.role !== "owner") return noGroupRefusal;
+    return linkIdentity(composition, identity, linkingMember);
+  }
   // Someone whose groups may not sign in doesn't become a member.
   if (person.role === "none") return noGroupRefusal;
   if (purpose.kind === "join") return joinTeam(composition, provider, identity, person, purpose.token);
