@@ -31,6 +31,9 @@ export async function changeAccount(
     const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (failure) return failed(failure);
   }
+  // Checked before the reason for the sessions' end is stored, which a refused change must not leave behind.
+  const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
+  if (addressOwner && addressOwner.id !== memberId) return failed(emailTakenFailure);
   const passwordFailure = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);

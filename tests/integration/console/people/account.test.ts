@@ -39,10 +39,10 @@ test("changes an email address only with the password and to an unused one", asy
     await changeAccount({ email: "new@desk.test", currentPassword: "wrong" }),
   ];
   for (const { status, body } of refused) expect([status, body.details[0].path]).toEqual([400, "currentPassword"]);
-  expect(await changeAccount({ email: "OWNER@desk.test", currentPassword: PASSWORD })).toMatchObject({
-    status: 409,
-    body: { code: "CONFLICT" },
-  });
+  const takenAddress = { email: "OWNER@desk.test", password: "a new long password", currentPassword: PASSWORD };
+  expect(await changeAccount(takenAddress)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+  const [{ id } = { id: "" }] = await harness.console.store.sessions.list(member.id);
+  expect([id === "", await harness.console.store.sessions.getEndCause(id)]).toEqual([false, undefined]);
   expect(await changeAccount({ email: "New@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
   expect([await canSignIn("new@desk.test", PASSWORD), await canSignIn(member.email, PASSWORD)]).toEqual([true, false]);
   // The member's own address in another spelling does not count as taken.
