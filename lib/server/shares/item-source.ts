@@ -115,7 +115,7 @@ export async function readOriginal<T>(
   async function openBlock(index: number): Promise<number | undefined> {
     await releaseSource(source);
     const from = index * BLOCK_BYTES;
-    const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK_BYTES - 1}` } });
+    const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-` } });
     if (!originalResult.ok) throw new UnreadableItemError(originalResult.failure.message);
     const { status, headers } = originalResult.value;
     const isFullFile = status === 200;
@@ -143,7 +143,8 @@ export async function readOriginal<T>(
     const cachedBlock = bufferedBlocks.get(index);
     if (cachedBlock) return cachedBlock;
     // If the service ignores ranges, reads forward to the block, or restarts if it is already past it.
-    if (!source?.isFullFile || source.nextIndex > index) await openBlock(index);
+    const canContinue = source && (source.isFullFile ? source.nextIndex <= index : source.nextIndex === index);
+    if (!canContinue) await openBlock(index);
     for (;;) {
       const isNeeded = source?.nextIndex === index;
       const bytes = await readNextBlock();

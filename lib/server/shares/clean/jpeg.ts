@@ -16,8 +16,7 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
   };
   const definedTables = new Set<string>();
   out.keep(0, 2);
-  for await (const { marker, start, end } of readSegments(file)) {
-    const content = await readExactly(file, Math.min(start + 4, end), Math.max(0, end - start - 4));
+  for await (const { marker, content, start, end, scanEnd } of readSegments(file)) {
     const name = content.toString("latin1", 0, NAME_BYTES);
     if (marker === 0xe0 && name.startsWith("JFIF\0")) addOnce("JFIF", () => writeSegment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
     else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
@@ -34,15 +33,15 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
       }
       // A later scan may define new tables.
       if (marker === 0xda) for (const definition of definedTables) if (definition !== "frame") definedTables.delete(definition);
-      out.keep(start, end);
-      if (marker === 0xda) out.keep(end, await findScanEnd(file, end));
+      out.keep(start, scanEnd);
     }
   }
 }
 
-type Segment = { marker: number; start: number; end: number };
+/** The bytes between a scan's header and the next marker belong to the scan. For other segments, `scanEnd` is `end`. */
+type Segment = { marker: number; content: Buffer; start: number; end: number; scanEnd: number };
 
-/** Yields the segments up to the end of the image. The bytes between a scan and the next marker belong to the scan. */
+/** Yields the segments up to the end of the image. */
 async function* readSegments(file: MediaReader): AsyncGenerator<Segment> {
   for (let start = 2; ;) {
     const [prefix = 0, marker = 0] = await readExactly(file, start, 2);
@@ -51,12 +50,14 @@ async function* readSegments(file: MediaReader): AsyncGenerator<Segment> {
       start += 1;
       continue;
     }
-    if (marker === 0xd9) return yield { marker, start, end: start + 2 };
+    if (marker === 0xd9) return yield { marker, content: Buffer.alloc(0), start, end: start + 2, scanEnd: start + 2 };
     if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanableError("unsupported standalone marker");
     const end = start + 2 + (await readExactly(file, start + 2, 2)).readUInt16BE();
     if (end < start + 4 || end > file.size) throw new NotCleanableError("a segment is longer than the file");
-    yield { marker, start, end };
-    start = marker === 0xda ? await findScanEnd(file, end) : end;
+    const content = await readExactly(file, start + 4, end - start - 4);
+    const scanEnd = marker === 0xda ? await findScanEnd(file, end) : end;
+    yield { marker, content, start, end, scanEnd };
+    start = scanEnd;
   }
 }
 

@@ -109,8 +109,8 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])(
   "removes metadata from a long file of a service with %s",
   async (rangeSupport) => {
     const service = await startFileService(["a.webp"], (response, { range }) => {
-      const [, from = "", to = ""] = /^bytes=(\d+)-(\d+)$/.exec(rangeSupport === "ranges" ? (range ?? "") : "") ?? [];
-      const body = from === "" ? longFile : longFile.subarray(Number(from), Number(to) + 1);
+      const [, from = "", to = ""] = /^bytes=(\d+)-(\d*)$/.exec(rangeSupport === "ranges" ? (range ?? "") : "") ?? [];
+      const body = from === "" ? longFile : longFile.subarray(Number(from), to === "" ? undefined : Number(to) + 1);
       response.writeHead(from === "" ? 200 : 206, {
         "content-type": "image/webp",
         etag: '"long"',
@@ -127,6 +127,22 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])(
     );
   },
 );
+
+test("reads a long JPEG with one request to clean it", async () => {
+  const head = Buffer.from("ffd8ffda0008010100003f00", "hex");
+  const jpeg = Buffer.concat([head, Buffer.alloc(5 * 1024 ** 2, 1), Buffer.from("ffd9", "hex")]);
+  const ranges: unknown[] = [];
+  const service = await startFileService(["a.jpg"], (response, { range }) => {
+    ranges.push(range);
+    const [, from = 0, to = jpeg.length - 1] = (/^bytes=(\d+)-(\d+)?$/.exec(range ?? "") ?? []).map((text) => text && Number(text));
+    const headers = { "content-type": "image/jpeg", etag: '"long"', "content-range": `bytes ${from}-${to}/${jpeg.length}` };
+    response.writeHead(206, headers).end(jpeg.subarray(Number(from), Number(to) + 1));
+  });
+  const token = await service.share();
+  ranges.length = 0;
+  expect((await getBytes(await requestShare(token, "/1"))).equals(jpeg)).toBe(true);
+  expect(ranges).toEqual(["bytes=0-", `bytes=0-${jpeg.length - 1}`]);
+});
 
 test("stops reading a file that can't be cleaned, even without ranges", async () => {
   const block = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypavif");
