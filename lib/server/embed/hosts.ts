@@ -57,10 +57,10 @@ export async function changeEmbedHost(
   const replacedSecret =
     renewSecret === "keep-old" && previousHost.sealed ? { sealed: previousHost.sealed, until: now() + OLD_SECRET_MS } : undefined;
   const oldSecret = usesSecret ? (renewSecret ? replacedSecret : previousHost.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old: oldSecret, keptBy: toHostEditor(owner) });
+  const host = await store.embedHosts.change(previousHost, body, { sealed, old: oldSecret, keptBy: toHostEditor(owner) });
   return host
     ? ok({ host: await toEmbedHostView(composition, host), ...(newSecret && { secret: newSecret.secret }) })
-    : failed(hostNotFoundFailure);
+    : failed(hostChangedFailure);
 }
 
 export async function removeEmbedHost({ store }: Dependencies<"store">, id: string): Promise<Result<string, Failure>> {
@@ -106,4 +106,5 @@ async function toHostEditorView({ store }: Dependencies<"store">, { id, name }: 
 }
 
 const hostNotFoundFailure = createFailure("NOT_FOUND", "There is no such host page.");
+const hostChangedFailure = createFailure("CONFLICT", "This host page was changed meanwhile. Reload and try again.");
 const notTeamConnectionFailure = createFieldFailure("connection", "is not a team connection");

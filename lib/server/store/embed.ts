@@ -51,8 +51,12 @@ export function createEmbedHostStore(database: Database) {
       return (await database.selectFrom("embedHosts").selectAll().orderBy("createdAt").orderBy("id").execute()).map(toHost);
     },
 
-    /** May also change the secret or the key URL. Ends every session of the host. */
-    async change(id: string, body: EmbedHostBody, secrets: HostSecrets): Promise<EmbedHost | undefined> {
+    /** May also change the secret or the key URL. Ends every session of the host. Returns undefined if `version` is outdated. */
+    async change(
+      { id, version }: Pick<EmbedHost, "id" | "version">,
+      body: EmbedHostBody,
+      secrets: HostSecrets,
+    ): Promise<EmbedHost | undefined> {
       const row = await database
         .updateTable("embedHosts")
         .set((expression) => ({
@@ -62,6 +66,7 @@ export function createEmbedHostStore(database: Database) {
           refusal: null,
         }))
         .where("id", "=", id)
+        .where("version", "=", version)
         .returningAll()
         .executeTakeFirst();
       return row && toHost(row);

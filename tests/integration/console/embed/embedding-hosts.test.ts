@@ -1,6 +1,7 @@
 // Host pages through the console's routes: settings, the keys that verify tickets, and guests.
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
+import { changeEmbedHost } from "@/lib/server/embed/hosts";
 import { simulateFullDisk } from "@/tests/faults/disk/simulate-full-disk";
 import { createColorGraph } from "@/tests/integration/service/support";
 import { openTestServer } from "@/tests/support/servers";
@@ -45,6 +46,17 @@ describe("a host page", () => {
     const { secret: third, host: last } = await rotateSecret("at-once");
     expect(last.oldSecretUntil).toBeUndefined();
     expect([await getTicketStatus(second), await getTicketStatus(third)]).toEqual([401, 201]);
+  });
+
+  it("returns a new secret to only one of two parallel rotations", async () => {
+    const { host } = await embed.addHost();
+    const { console, getViewer } = embed.harness;
+    const rotateSecret = () => changeEmbedHost(console, getViewer("owner"), host.id, { renewSecret: "at-once" });
+    const results = await Promise.all([rotateSecret(), rotateSecret()]);
+    expect(results).toMatchObject([
+      { ok: true, value: { secret: expect.any(String) } },
+      { ok: false, failure: { code: "CONFLICT" } },
+    ]);
   });
 
   it("belongs to the team and marks a creator who is no longer an admin", async () => {
