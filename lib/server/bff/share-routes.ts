@@ -2,7 +2,7 @@
 // Upstream errors return the same 404 as unknown shares.
 
 import "server-only";
-import { createFailure, type Failure } from "@/lib/contract/failure";
+import { type Failure } from "@/lib/contract/failure";
 import { asObject, isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
@@ -10,7 +10,7 @@ import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
-import { consumeAttempt, getClientAddress } from "../limits/attempt-limit";
+import { consumeAttempt, createRateLimitFailure, getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { createEmptyResponse, createJsonResponse } from "../requests/responses";
 import { requestRedacted } from "../responses/process-response";
@@ -114,12 +114,13 @@ export function unlockShareRoute(): Handler {
     if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
     if (share.passwordHash === undefined) return ok(createEmptyResponse());
-    // Audit even unauthenticated visitors. The attempt limit bounds the number of entries.
+    // Audit even unauthenticated visitors. The limit per address bounds the number of entries, so successful attempts count there.
     context.annotateAudit({ isAlwaysWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
-    if ((await composition.store.attempts.consume(bucket, composition.now())) > 0)
-      return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
+    const waitMs = await composition.store.attempts.consume(bucket, composition.now());
+    if (waitMs > 0) return failed(createRateLimitFailure(waitMs, TOO_MANY_REQUESTS));
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
+    await composition.store.attempts.refund(bucket);
     const response = createEmptyResponse();
     response.headers.append("set-cookie", createUnlockCookie(composition, share));
     return ok(response);
