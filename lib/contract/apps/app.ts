@@ -1,6 +1,7 @@
 // An app: a workflow with a form. Components import only the types.
 
 import { z } from "zod";
+import { parseJson } from "../json/parse-json";
 import { type Role, roles } from "../members/roles";
 import { freeForm, withWireForm } from "../schemas/lenient";
 import { isSecretName } from "../secrets/mask-secrets";
@@ -112,11 +113,18 @@ export const appFileSchema = z.object({
 });
 export type AppFile = z.infer<typeof appFileSchema>;
 
+const CURSOR_FORMAT = "must be the `next` of the previous page";
+
 export const appsQuerySchema = z.object({
   q: z.string().max(200).default(""),
   tag: z.string().max(40).optional(),
   whose: z.enum(["all", "mine", "team", "favourites"]).default("all"),
-  after: z.string().max(300).optional(),
+  after: z
+    .string()
+    .max(300)
+    .transform((text) => parseJson(text))
+    .pipe(z.tuple([z.string(), z.string()], CURSOR_FORMAT))
+    .optional(),
   limit: z.coerce.number().int().min(1).max(100).default(50),
 });
 
@@ -203,7 +211,11 @@ export const appRunSchema = z.object({
 });
 export type AppRun = z.infer<typeof appRunSchema>;
 export const appRunsQuerySchema = z.object({
-  after: z.string().max(300).optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,16}\.[0-9a-f-]{36}$/, CURSOR_FORMAT)
+    .transform((text): [createdAt: number, id: string] => [Number.parseInt(text, 10), text.slice(text.indexOf(".") + 1)])
+    .optional(),
   limit: z.coerce.number().int().min(1).max(50).default(20),
 });
 

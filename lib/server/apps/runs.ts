@@ -50,11 +50,9 @@ export async function listRuns(
 ): Promise<Result<RunPage, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const cursorMatch = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
-  const cursor: [number, string] | undefined = cursorMatch?.[2] === undefined ? undefined : [Number(cursorMatch[1]), cursorMatch[2]];
   const appRuns = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
     limit: limit + 1,
-    ...(cursor && { before: cursor }),
+    ...(after && { before: after }),
   });
   const page = appRuns.slice(0, limit);
   const runs = await Promise.all(

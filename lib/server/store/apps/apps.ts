@@ -21,7 +21,8 @@ export type AppFilter = {
   words: readonly string[];
   tag?: string;
   whose: "all" | "mine" | "team" | "favourites";
-  after?: string;
+  /** Title and id of the last app of the previous page. */
+  after?: [string, string];
   limit: number;
 };
 type Change = {
@@ -131,9 +132,8 @@ export function createAppStore(database: Database) {
       if (filter.whose === "mine") query = query.where("makerId", "=", viewer.memberId);
       if (filter.whose === "team") query = query.where("access", "!=", "me");
       if (filter.whose === "favourites") query = query.where("appFavourites.memberId", "is not", null);
-      const [afterTitle, afterId] = readCursor(filter.after);
-      if (afterTitle !== undefined && afterId !== undefined)
-        query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("title", "apps.id"), ">", tuple(afterTitle, afterId)));
+      const { after } = filter;
+      if (after) query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("title", "apps.id"), ">", tuple(...after)));
       const rows = await query
         .orderBy("title")
         .orderBy("apps.id")
@@ -236,15 +236,6 @@ function buildVisibilityFilter(where: ExpressionBuilder<Tables, "apps">, { membe
     ]),
     ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.makerId", "is", null)] : []),
   ]);
-}
-
-function readCursor(after: string | undefined): string[] {
-  try {
-    const cursor: unknown = JSON.parse(after ?? "[]");
-    return Array.isArray(cursor) ? cursor.filter((part) => typeof part === "string") : [];
-  } catch {
-    return [];
-  }
 }
 
 /** Parses JSON that this store wrote from validated values. */
