@@ -3,7 +3,7 @@
 import "server-only";
 import { makeZip } from "client-zip";
 import { type ArchiveSelection, MAX_ARCHIVED_FILES } from "@/lib/contract/console";
-import { type Failure, isNotFound } from "@/lib/contract/failure";
+import { createFailure, type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
@@ -107,6 +107,8 @@ export function streamArchive(access: Access, { choice, now, signal }: { choice:
   );
 }
 
+const emptyResponseFailure = createFailure("UPSTREAM_UNREADABLE", "The service returned no content.");
+
 type EntryOptions = { choice: ArchiveSelection; now: number; signal: AbortSignal };
 
 async function* readEntries(access: Access, { choice, now, signal }: EntryOptions): AsyncGenerator<Entry, void> {
@@ -120,14 +122,17 @@ async function* readEntries(access: Access, { choice, now, signal }: EntryOption
     }
     const asset = result.value;
     const assetBytesResult = await openAssetBytes(access, asset, signal);
-    if (assetBytesResult.ok && assetBytesResult.value.body) {
+    const body = assetBytesResult.ok ? assetBytesResult.value.body : null;
+    if (body) {
       yield {
         name: allocateName(getDisplayName(asset)),
         lastModified: new Date(toMilliseconds(asset.created_at) ?? now),
-        input: assetBytesResult.value.body,
+        input: body,
       };
-    } else if (!assetBytesResult.ok)
-      missingFiles.push(`${getDisplayName(asset)} (${asset.id}): ${assetBytesResult.failure.code} ${assetBytesResult.failure.message}`);
+    } else {
+      const { code, message } = assetBytesResult.ok ? emptyResponseFailure : assetBytesResult.failure;
+      missingFiles.push(`${getDisplayName(asset)} (${asset.id}): ${code} ${message}`);
+    }
   }
   if (missingFiles.length > 0)
     yield { name: allocateName(MISSING_FILES_NAME), lastModified: new Date(now), input: `${missingFiles.join("\n")}\n` };

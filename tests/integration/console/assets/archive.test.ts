@@ -83,6 +83,15 @@ test("ends the archive when a service repeats pages or stops paging", async () =
   expect([Object.keys(files).sort(), pages]).toEqual([["c1.bin", "c2.bin", "c3.bin"], 2]);
 });
 
+test("lists a file without content as missing", async () => {
+  const service = await connectService(harness, ({ url }, response) => {
+    if (url.endsWith("/content")) return void response.writeHead(204).end();
+    sendJsonResponse(response, { id: "e1", name: "e1.bin", tags: [] });
+  });
+  const files = await unpack(await requestFile(await prepareArchive(service, { ids: ["e1"] })));
+  expect(files).toEqual({ "NOT INCLUDED.txt": expect.stringContaining("e1.bin (e1): UPSTREAM_UNREADABLE") });
+});
+
 test("hides a selection from other members and rejects an invalid one", async () => {
   const path = await prepareArchive(embedded, { query: "" });
   expect((await harness.request(path, { as: "operator" })).status).toBe(404);
