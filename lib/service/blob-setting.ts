@@ -2,6 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { decodePercent } from "@/lib/contract/plain-line";
 
 export type BucketSetting = {
   kind: "bucket";
@@ -35,15 +36,15 @@ function parseBucketSetting(text: string): BucketSetting | undefined {
   const url = new URL(text);
   const params = url.searchParams;
   const bucket = url.hostname;
-  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, "");
+  const prefix = decodePercent(url.pathname)?.replace(/^\/+|\/+$/g, "");
   const endpoint = params.get("endpoint");
   const style = params.get("style") ?? "host";
   const region = params.get("region") ?? "us-east-1";
   const isPlainUrl = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
   const hasKnownParams = [...params.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
   if (!isPlainUrl || !hasKnownParams || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
-  if (!/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
-  if (endpoint !== null && !isOrigin(endpoint)) return undefined;
+  if (prefix === undefined || !/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
+  if (endpoint !== null && !isEndpoint(endpoint)) return undefined;
   return {
     kind: "bucket",
     bucket,
@@ -54,7 +55,8 @@ function parseBucketSetting(text: string): BucketSetting | undefined {
   };
 }
 
-function isOrigin(text: string): boolean {
+/** Some stores have a path in their endpoint. */
+function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
   return /^https?:$/.test(protocol) && username === "" && password === "" && search === "" && hash === "";

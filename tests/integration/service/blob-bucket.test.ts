@@ -187,3 +187,9 @@ async function createNoiseImage(): Promise<Uint8Array<ArrayBuffer>> {
   const image = sharp(createBytes(500 * 500 * 3), { raw: { width: 500, height: 500, channels: 3 } });
   return new Uint8Array(await image.png({ compressionLevel: 0 }).toBuffer());
 }
+
+it("names the setting when a bucket's address is malformed, and accepts an endpoint with a path", () => {
+  expect(() => parseSettings({ LIGHTDESK_BLOBS: "s3://bucket/100%" })).toThrow("LIGHTDESK_BLOBS must be");
+  const endpoint = "https://store.example.com/storage/v1/s3";
+  expect(parseSettings({ LIGHTDESK_BLOBS: `s3://bucket/here?endpoint=${endpoint}` }).blobs).toMatchObject({ endpoint });
+});
