@@ -2,6 +2,7 @@
 import { backUp } from "@/lib/server/backup/backup";
 import { readVersion } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
+import { formatCount } from "@/lib/shared/text";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
 runCommand(async () => {
@@ -30,7 +31,7 @@ runCommand(async () => {
   const lostFiles = manifest.service?.blobs.lost ?? [];
   if (lostFiles.length === 0) return;
   process.stderr.write(
-    `${lostFiles.length} files are missing or damaged on the service's disk and not in the backup, such as ${lostFiles[0]}.\n`,
+    `${formatCount(lostFiles.length, "file is", "files are")} missing or damaged on the service's disk and not in the backup, such as ${lostFiles[0]}.\n`,
   );
   process.exitCode = 2;
 });

@@ -5,6 +5,7 @@ import { type Manifest } from "@/lib/server/backup/manifest";
 import { type Env, readEnv } from "@/lib/server/env";
 import { hasStore, openStore, type Store } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/error-codes";
+import { formatCount } from "@/lib/shared/text";
 
 const PROGRESS_INTERVAL_MS = 2000;
 
@@ -59,6 +60,6 @@ export function createProgress(): (text: string) => void {
 
 export function describeBackup({ version, madeAt, console: consoleContents, service }: Manifest): string {
   const rows = Object.entries({ ...consoleContents?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
-  const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
-  return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, count]) => `${count} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
+  const files = service ? [`${formatCount(service.blobs.count, "file")} of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
+  return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, count]) => `${table.replaceAll("_", " ")}: ${count}`), ...files].join(", ")}.`;
 }

@@ -1,5 +1,6 @@
 // Reseals all secrets with the first key of the ring. Exit code 1 if other keys are still needed.
 import { listSealedSecret, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
+import { formatCount } from "@/lib/shared/text";
 import { fail, runOnStore } from "./command";
 
 type SecretLabel = readonly [singular: string, plural: string];
@@ -19,18 +20,14 @@ runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
 });
 
 function report(label: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
-  process.stdout.write(`${formatCount(resealed, label)} resealed with ${ringKeyId}.\n`);
+  process.stdout.write(`${formatCount(resealed, ...label)} resealed with ${ringKeyId}.\n`);
   for (const [id, { count, unreadable }] of sealedBy) {
-    process.stdout.write(`${formatCount(count, label)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
+    process.stdout.write(`${formatCount(count, ...label)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
     if (unreadable > 0)
       fail(
-        `${formatCount(unreadable, label)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Don't remove any key.`,
+        `${formatCount(unreadable, ...label)} sealed by ${id} can't be opened: the key ring lacks the key, or another key has its id. They were left unchanged. Don't remove any key.`,
       );
     else if (id !== ringKeyId)
-      fail(`${formatCount(count, label)} sealed by ${id} in the meantime. Restart the console with the new key, then run this again.`);
+      fail(`${formatCount(count, ...label)} sealed by ${id} in the meantime. Restart the console with the new key, then run this again.`);
   }
-}
-
-function formatCount(count: number, [singular, plural]: SecretLabel): string {
-  return `${count} ${count === 1 ? singular : plural}`;
 }

@@ -16,6 +16,7 @@ import { readServiceEnv, type ServiceEnv } from "@/lib/service/settings";
 import { parseBearer } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { getTelemetry } from "@/lib/shared/telemetry";
+import { formatCount } from "@/lib/shared/text";
 import { startTelemetry } from "./telemetry";
 
 /** Less than the 30 seconds after which most supervisors kill a process. */
@@ -116,9 +117,10 @@ async function copyAllBlobs({ settings }: ServiceEnv, dataDir: string, [option, 
     process.stderr.write(`${done} of ${total} files\n`);
   };
   const { files, copied, missing, damaged, nextStep } = await copyBlobs({ dataDir, settings, to, log, onProgress });
-  process.stdout.write(`${files} files, ${copied} copied now; the others existed. Every copy was verified by its hash.\n`);
-  if (missing.length > 0) fail(`${missing.length} files are missing at the source: ${listHashes(missing)}`);
-  if (damaged.length > 0) fail(`${damaged.length} files are missing or damaged at the target: ${listHashes(damaged)}`);
+  process.stdout.write(`${formatCount(files, "file")}, ${copied} copied now; the others existed. Every copy was verified by its hash.\n`);
+  if (missing.length > 0) fail(`${formatCount(missing.length, "file is", "files are")} missing at the source: ${listHashes(missing)}`);
+  if (damaged.length > 0)
+    fail(`${formatCount(damaged.length, "file is", "files are")} missing or damaged at the target: ${listHashes(damaged)}`);
   if (nextStep !== undefined) fail(nextStep);
 }
 

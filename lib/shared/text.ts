@@ -19,6 +19,11 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
+/** English only. Texts of pages are in lib/messages. */
+export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}
+
 /** Spreadsheets read a file as UTF-8 only if it begins with this character. */
 export const BYTE_ORDER_MARK = "\uFEFF";
 

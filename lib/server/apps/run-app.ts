@@ -7,6 +7,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, type Result } from "@/lib/shared/result";
+import { formatCount } from "@/lib/shared/text";
 import { type Dependencies } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
@@ -36,14 +37,14 @@ async function createLimitFailure({ store }: Dependencies<"store">, app: StoredA
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
     return createFailure(
       "RATE_LIMITED",
-      `Each member can have at most ${atOnce} runs of this app at once. Try again when one of yours ends.`,
+      `Each member can have at most ${formatCount(atOnce, "run")} of this app at once. Try again when one of yours ends.`,
       {
         limit: "atOnce",
         most: atOnce,
       },
     );
   const nextDayMs = getDayStartMs(nowMs) + DAY_MS;
-  const message = `Each member can run this app at most ${runsPerDay} times a day. Try again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
+  const message = `Each member can run this app at most ${formatCount(runsPerDay ?? 0, "time")} a day. Try again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
   return {
     ...createFailure("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }),
     retryAfterMs: nextDayMs - nowMs,

@@ -8,11 +8,12 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { createTooOldMessage, getSchemaState, type History } from "@/lib/shared/database/migrate";
 import { isMissingTable, queryPostgres, type QueryRows, requireSupportedVersion, toStartupError } from "@/lib/shared/database/postgres";
 import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { formatCount } from "@/lib/shared/text";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
 import { failed, type Finding, formatBytes, pass, runSafely, warn } from "./findings";
 
-const STATEMENT_TIMEOUT_MS = 10_000;
+export const STATEMENT_TIMEOUT_MS = 10_000;
 /** The maximum number of connections that one console with its service opens. */
 const MAX_CONNECTIONS = 24;
 const LONG_WAIT_SECONDS = 10;
@@ -124,7 +125,7 @@ async function checkSchema(queryRows: QueryRows, subject: string, { check, histo
   const missingCount = state.missing.length;
   return missingCount === 0
     ? pass(check, `${subject} is up to date.`)
-    : warn(check, `${subject} is ${missingCount} migrations behind.`, "Back up first. The next start migrates it.");
+    : warn(check, `${subject} is ${formatCount(missingCount, "migration")} behind.`, "Back up first. The next start migrates it.");
 }
 
 /** Reports the process id of the session that blocks others. */
@@ -138,7 +139,7 @@ async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Findin
   if (!longestWait) return pass(check, `No statement has waited ${seconds} s for a lock.`);
   return failed(
     check,
-    `${waitingStatements.length} statements are waiting for a lock, the longest for ${longestWait.seconds} s. Database process ${longestWait.holders} holds it.`,
+    `${formatCount(waitingStatements.length, "statement is", "statements are")} waiting for a lock, the longest for ${longestWait.seconds} s. Database process ${longestWait.holders} holds it.`,
     "Look up that process in pg_stat_activity, then end it with pg_terminate_backend.",
   );
 }

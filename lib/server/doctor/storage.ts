@@ -6,6 +6,7 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { tryBlobBackend } from "@/lib/service/index";
+import { formatCount } from "@/lib/shared/text";
 import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
 import { countSealedRows, openKeyRing } from "../keys/key-ring";
@@ -141,14 +142,14 @@ function checkClock(newestMs: number, now: number, databaseNowMs: number | undef
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
     return failed(
       "clock",
-      `The clocks of the database and this machine differ by ${Math.round(differenceMs / 60_000)} minutes.`,
+      `The clocks of the database and this machine differ by ${formatCount(Math.round(differenceMs / 60_000), "minute")}.`,
       "Set both clocks (NTP).",
     );
   const leadMs = newestMs - now;
   if (leadMs <= MAX_CLOCK_DIFFERENCE_MS) return pass("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
   return failed(
     "clock",
-    `The newest stored row is ${Math.round(leadMs / 60_000)} minutes ahead of this machine's clock.`,
+    `The newest stored row is ${formatCount(Math.round(leadMs / 60_000), "minute")} ahead of this machine's clock.`,
     "Set the clock (NTP).",
   );
 }

@@ -12,7 +12,7 @@ import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job"
 import { toJobView } from "@/lib/contract/views/job-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { BYTE_ORDER_MARK, type Cell, formatCsvLine } from "@/lib/shared/text";
+import { BYTE_ORDER_MARK, type Cell, formatCount, formatCsvLine } from "@/lib/shared/text";
 import { type Access } from "../connections/access";
 import { createTextStream } from "../requests/responses";
 import { requestRedacted } from "../responses/process-response";
@@ -245,7 +245,9 @@ function findMissingJobsFailure(selectedIds: ReadonlySet<string> | undefined): F
 }
 
 function findOmittedJobsFailure(count: number): Failure | undefined {
-  return count > 0 ? createFailure("UNPROCESSABLE", `${count} jobs in the list could not be read and are not in this file.`) : undefined;
+  return count > 0
+    ? createFailure("UNPROCESSABLE", `${formatCount(count, "job")} in the list could not be read. This file is incomplete.`)
+    : undefined;
 }
 
 function createTooManyJobsFailure(): Failure {

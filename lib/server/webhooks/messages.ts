@@ -7,6 +7,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { decodePercent, truncateText } from "@/lib/contract/plain-line";
 import { type WebhookFormat } from "@/lib/contract/webhook-events";
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
+import { formatCount } from "@/lib/shared/text";
 
 /** Below Discord's limit for messages. The other formats allow more. */
 const MAX_TEXT_LENGTH = 1800;
@@ -92,7 +93,7 @@ function toMessage(payload: WebhookPayload): Message {
       return toJobMessage(payload, createMessage);
     case "batch.ended": {
       const { name, member, jobs, completed, failed } = payload.data.batch;
-      const counts = [`${jobs} ${jobs === 1 ? "job" : "jobs"}`, `${completed} completed`, `${failed} failed`];
+      const counts = [formatCount(jobs, "job"), `${completed} completed`, `${failed} failed`];
       return createMessage(
         `Batch ${name} finished`,
         [[connectionName, member, ...counts].filter((detail) => detail !== undefined).join(" · ")],
@@ -122,7 +123,7 @@ function toJobMessage(
 ): Message {
   const { connection, job } = payload.data;
   const isFailure = payload.type === "job.failed";
-  const outputs = job.outputs === undefined ? undefined : `${job.outputs} ${job.outputs === 1 ? "output" : "outputs"}`;
+  const outputs = job.outputs === undefined ? undefined : formatCount(job.outputs, "output");
   const details = [connection.name, job.member, job.runMs === undefined ? undefined : formatDuration(job.runMs), outputs];
   const lines = [details.filter((detail) => detail !== undefined).join(" · "), job.failure?.message, job.prompt];
   return createMessage(`${job.name} ${isFailure ? "failed" : "completed"}`, lines, isFailure);

@@ -3,6 +3,7 @@
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaitReason } from "@/lib/contract/runners/runners";
+import { formatCount } from "@/lib/shared/text";
 import { getFileName, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
@@ -82,7 +83,7 @@ async function addStates(reader: Reader, items: readonly Item[], { getProgress, 
 }
 
 function toQueuedWait({ runner, ahead }: RunnerQueuePosition): JobWaitReason {
-  const behindText = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
+  const behindText = ahead === 0 ? "" : `, behind ${formatCount(ahead, "job")}`;
   return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behindText}.` };
 }
 

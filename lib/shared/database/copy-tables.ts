@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import { formatCount } from "@/lib/shared/text";
 import { toStorableText } from "../text";
 
 const MAX_BATCH_ROWS = 500;
@@ -38,7 +39,7 @@ export async function copyTables<DB>(copy: TableCopy<DB>): Promise<CopyResult> {
   for (const table of tables) {
     const rowCount = await compareTables(table, copy, (batch, targetRows) => writeRows(copy, table, batch, targetRows));
     rows += rowCount;
-    logProgress(`${table.name}: ${rowCount} ${rowCount === 1 ? "row" : "rows"}`);
+    logProgress(`${table.name}: ${formatCount(rowCount, "row")}`);
   }
   for (const table of [...tables, ...counters.map((counter) => toCounterTable(allTables, counter))])
     await compareTables(table, copy, () => {

@@ -180,7 +180,7 @@ test("reports a corrupt file, leaves it out and restores the rest", async () => 
   flipByte(corruptFile);
   rmSync(join(getPath("live"), "blobs", ...corruptFile.split(/[\\/]/).slice(-2)));
   const { code, output } = await runCommand("backup", [getPath("live")], { LIGHTDESK_DATA_DIR: getDataFolder() });
-  const warning = "1 files are missing or damaged on the service's disk and not in the backup, such as";
+  const warning = "1 file is missing or damaged on the service's disk and not in the backup, such as";
   expect([code, output]).toEqual([2, expect.stringContaining(warning)]);
   await restoreTo(getPath("live"), getPath("without"));
 });

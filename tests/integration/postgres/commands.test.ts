@@ -139,7 +139,7 @@ describe("doctor", () => {
     const { findings } = await inspectServer(databaseUrl, 0);
     expect(findings.find(({ check }) => check === "database locks")).toMatchObject({
       state: "failed",
-      text: expect.stringMatching(new RegExp(`^1 statements are waiting for a lock, .* Database process ${pid} holds it`)),
+      text: expect.stringMatching(new RegExp(`^1 statement is waiting for a lock, .* Database process ${pid} holds it`)),
     });
     await lockHolder?.end();
     await blockedQuery;

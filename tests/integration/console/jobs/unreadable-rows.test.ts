@@ -152,7 +152,7 @@ test("reports unreadable jobs in a list and at the end of an export", async () =
   jobs = [validEntry, { status: "completed" }];
   const lines = (await (await send("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
   expect(lines[1]).toMatch(/^job-1,/);
-  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 jobs in the list could not be read/);
+  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 job in the list could not be read/);
 });
 
 test("rejects a list that is invalid for another reason", async () => {
