@@ -5,7 +5,9 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
+import { queryPostgres } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
+import { formatCount } from "@/lib/shared/text";
 import { discover, type DiscoveryDocument, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
 import { type Env, getConsoleUrl } from "../env";
 import { createDoctorProof, deriveInstallationName, PROOF_HEADER, readAuthSecretFile, type SeenRequest } from "../installation";
@@ -14,7 +16,7 @@ import { getOidcSettingName, type OidcProvider } from "../sign-in-settings";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
-import { checkServiceDatabase } from "./databases";
+import { checkServiceDatabase, STATEMENT_TIMEOUT_MS } from "./databases";
 import { failed, type Finding, type HealthResponse, pass, probeUrl, runSafely, warn } from "./findings";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
@@ -171,10 +173,11 @@ function tryListen(port: number, host: string): Promise<string | undefined> {
 }
 
 async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
-  const listSharedUrls = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
-  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await withPostgresStore(databaseUrl, listSharedUrls);
+  const urls = await (databaseUrl === undefined ? readSqliteUrls(join(dataDir, "console.sqlite")) : readPostgresUrls(databaseUrl)).catch(
+    () => [], // a separate check reports what is wrong with the database
+  );
   return Promise.all(
-    [...new Set(urls)]
+    urls
       .filter((url) => !isEmbedded(url))
       .map((url) =>
         runSafely(`service ${url}`, async () => {
@@ -185,7 +188,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
           if (clockDifferenceMs > MAX_CLOCK_DIFFERENCE_MS)
             return failed(
               `service ${url}`,
-              `Its clock is ${Math.round(clockDifferenceMs / 60_000)} minutes off.`,
+              `Its clock is ${formatCount(Math.round(clockDifferenceMs / 60_000), "minute")} off.`,
               "Set both clocks (NTP).",
             );
           return pass(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
@@ -194,18 +197,21 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
   );
 }
 
-function readUrls(file: string): string[] {
+const URLS_QUERY = "SELECT DISTINCT base_url FROM connections ORDER BY base_url";
+
+async function readSqliteUrls(file: string): Promise<string[]> {
   if (!existsSync(file)) return [];
+  const database = openReadOnly(file);
   try {
-    const database = openReadOnly(file);
-    try {
-      return database.prepare<[], string>("SELECT base_url FROM connections ORDER BY base_url").pluck().all();
-    } finally {
-      database.close();
-    }
-  } catch {
-    return []; // a separate check reports what is wrong with the database
+    return database.prepare<[], string>(URLS_QUERY).pluck().all();
+  } finally {
+    database.close();
   }
+}
+
+async function readPostgresUrls(url: string): Promise<string[]> {
+  const rows = await queryPostgres({ url, statementMs: STATEMENT_TIMEOUT_MS }, (queryRows) => queryRows<{ base_url: string }>(URLS_QUERY));
+  return rows.map((row) => row.base_url);
 }
 
 async function checkRunners(env: Env): Promise<Finding[]> {

@@ -46,7 +46,8 @@ test("reports an outage without signing members out and recovers", async () => {
 test("identifies a console by the shared secret", async () => {
   const { headers } = await harness.request("/api/health");
   const server = await openTestServer((_, response) => response.writeHead(200, Object.fromEntries(headers)).end());
-  await harness.connect(server.url, "sk-service-key");
+  const { memberId } = harness.getViewer("viewer");
+  await harness.console.store.connections.create({ name: "A personal service", baseUrl: server.url, memberId, createdAt: 0 });
   // A data folder with the secret of another console.
   const dataDir = createTemporaryFolder();
   writeFileSync(join(dataDir, "auth-secret"), "another secret");
