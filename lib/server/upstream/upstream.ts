@@ -146,7 +146,7 @@ export type UpstreamOptions = {
   /** Called before each call. Returns the failure if the call is not allowed. */
   findRefusal?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   responseReader?: ResponseReader;
-  /** Caches parsed responses about jobs, so that unchanged ones are not parsed and masked again. */
+  /** Caches parsed responses about jobs up to 1 MiB, so that unchanged ones are not parsed and masked again. */
   parsedResponses?: ParsedResponses;
   /** Called when a change is sent, and again when it has ended. */
   onChange?: () => void;
@@ -179,10 +179,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return async (response, readOptions, signal) => {
       const bytes = await readBytes(response.body, limits.jsonBytes);
       if (bytes === undefined) throw new ResponseTooLargeError();
-      const cachedResponse =
-        isMasked && readOptions.cacheKey !== undefined ? options.parsedResponses?.find(readOptions.cacheKey, bytes) : undefined;
-      if (cachedResponse) return cachedResponse;
       const responseReader = bytes.byteLength > MAX_INLINE_BYTES ? options.responseReader : undefined;
+      // Bytes that are transferred to the worker can't be compared with the next response.
+      const cacheKey = isMasked && !responseReader ? readOptions.cacheKey : undefined;
+      const cachedResponse = cacheKey === undefined ? undefined : options.parsedResponses?.find(cacheKey, bytes);
+      if (cachedResponse) return cachedResponse;
       const result = await (responseReader
         ? responseReader.readValue(bytes, { ...readOptions, isMasked }, signal)
         : readBody(bytes, { ...readOptions, isMasked: false }));
@@ -192,7 +193,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const value = isMasked && !responseReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
       // The worker's values and masked ones are copies without the count.
       if (typeof value === "object" && value !== null) recordSkipped(value, result.skipped);
-      if (isMasked && readOptions.cacheKey !== undefined) options.parsedResponses?.set(readOptions.cacheKey, bytes, ok(value));
+      if (cacheKey !== undefined) options.parsedResponses?.set(cacheKey, bytes, ok(value));
       return ok(value);
     };
   }

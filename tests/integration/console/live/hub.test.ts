@@ -5,7 +5,7 @@ import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
 import { createLog } from "@/lib/server/log";
 import { createResponseCache } from "@/lib/server/upstream/response-cache";
 import { ok } from "@/lib/shared/result";
-import { connectService, createJobPage } from "@/tests/support/connection-client";
+import { API_KEY, connectService, createJobPage } from "@/tests/support/connection-client";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
@@ -147,7 +147,7 @@ describe("request coalescing", async () => {
   let jobs: object[] = [];
   // Longer than any test runs.
   const harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
-  const { server, send, post } = await connectService(harness, ({ method, url }, response) => {
+  const { server, send, post, connection } = await connectService(harness, ({ method, url }, response) => {
     if (url.startsWith("/api/prompt")) {
       jobs = [...jobs, createJob("submitted")];
       return sendJsonResponse(response, { prompt_id: "submitted", number: 1, node_errors: {} });
@@ -227,12 +227,23 @@ describe("request coalescing", async () => {
     expect(await jobResponses.share(shared, () => Promise.resolve({ ok: true, value: 1 }))).toEqual({ ok: true, value: 1 });
   });
 
-  it("parses unchanged bytes once", () => {
-    const responses = harness.console.jobResponses.getParsedResponses("c", "key");
-    const readResult = { ok: true, value: {} } as const;
-    responses.set("a", Buffer.from("bytes"), readResult);
-    expect(responses.find("a", Buffer.from("bytes"))).toBe(readResult);
-    expect(responses.find("a", Buffer.from("others"))).toBeUndefined();
-    expect(harness.console.jobResponses.getParsedResponses("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
+  it("parses unchanged bytes once, except those that a worker parses", async () => {
+    const responses = harness.console.jobResponses.getParsedResponses(connection, API_KEY);
+    const readJob = async (fill: string) => {
+      jobs = [{ ...createJob("first"), fill }];
+      harness.console.jobResponses.invalidate();
+      expect((await send("/api/jobs/first")).status).toBe(200);
+    };
+    const findParsed = (text: string, from = responses) => from.find(`200 ${server.url}/api/jobs/first`, Buffer.from(text));
+    await readJob("small");
+    const smallText = JSON.stringify(jobs[0]);
+    const parsedResponse = findParsed(smallText);
+    expect(parsedResponse).toMatchObject({ value: { fill: "small" } });
+    await readJob("small");
+    expect(findParsed(smallText)).toBe(parsedResponse);
+    // A transfer to the worker empties the bytes.
+    await readJob("x".repeat(2 * 1024 ** 2));
+    expect(findParsed("")).toBeUndefined();
+    expect(findParsed(smallText, harness.console.jobResponses.getParsedResponses(connection, "another key"))).toBeUndefined();
   });
 });
