@@ -47,7 +47,7 @@ async function fetchFullImage(access: Access, file: FileQuery, { headers, signal
     headers: etag === null ? {} : { "if-none-match": etag },
   });
   if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(createBytesResponse(result.value)) : result;
-  const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
+  const { head, rest } = await splitHead(result.value.body, HEAD_BYTES, { signal });
   const check = await checkImage(Buffer.from(head));
   if (typeof check === "object") {
     await rest.cancel();

@@ -152,7 +152,7 @@ async function describeItem(access: Access, item: ShareItem, signal: AbortSignal
 async function readImageHeader(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
   const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
   if (!originalResult.ok) return new Uint8Array();
-  return readHead(originalResult.value.body, HEAD_BYTES).catch((cause: unknown) => {
+  return readHead(originalResult.value.body, HEAD_BYTES, { signal }).catch((cause: unknown) => {
     throw new UnreadableItemError("the service disconnected", { cause });
   });
 }

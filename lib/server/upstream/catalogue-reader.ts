@@ -31,7 +31,7 @@ export function createCatalogueReader({ responseReader, cache, connectionId }: C
   return async (response, options, signal) => {
     // Includes the key, because masking depends on it.
     const contentHash = createHmac("sha256", options.apiKey ?? "");
-    const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => contentHash.update(chunk) });
+    const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { signal, onChunk: (chunk) => contentHash.update(chunk) });
     if (!bytes) throw new ResponseTooLargeError();
     const name = ["catalogue", connectionId, contentHash.digest("hex")];
     const cachedResult = await cache.get({ name, caller: { signal } }, async (workSignal) => {

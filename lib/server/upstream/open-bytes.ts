@@ -72,7 +72,7 @@ async function followRedirects(options: OpenOptions, exchange: OpenedExchange): 
       response = await sendToUrl(options, url, input, deadline.signal);
     }
     if (response.status < 400 || isRefusedRange(response, input)) return ok(response);
-    const body = await readBytes(response.body, MAX_REFUSAL_BYTES);
+    const body = await readBytes(response.body, MAX_REFUSAL_BYTES, { signal: deadline.signal });
     const text = body ? await createKeyRedactor(options.apiKey).redact(new TextDecoder().decode(body)) : "";
     return failed(toRefusalFailure(response, text, { operation, now: options.now() }));
   } catch (error) {

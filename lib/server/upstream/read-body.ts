@@ -72,8 +72,11 @@ export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise
  * Parses JSON without a schema, for responses that are translated before `readBody`. Yields to the event loop after a long one.
  * Throws ResponseTooLargeError.
  */
-export async function parseResponse(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
-  const readResult = await readUpTo(body, MAX_JSON_BYTES);
+export async function parseResponse(
+  body: ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+): Promise<{ ok: true; value: unknown } | { ok: false }> {
+  const readResult = await readUpTo(body, MAX_JSON_BYTES, { signal });
   if ("stream" in readResult) throw new ResponseTooLargeError(readResult.stream);
   const { bytes } = readResult;
   const raw = new TextDecoder().decode(bytes);

@@ -39,14 +39,16 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, minBytes: nu
   } finally {
     signal?.removeEventListener("abort", cancelReader);
   }
-  const openStream = () =>
-    toByteStream(
+  const openStream = (abortSignal?: AbortSignal) => {
+    abortSignal?.addEventListener("abort", cancelReader, { once: true });
+    return toByteStream(
       () => {
         const bufferedChunk = chunks.shift();
         return bufferedChunk ? Promise.resolve({ value: bufferedChunk }) : reader.read();
       },
       (reason) => reader.cancel(reason),
     );
+  };
   return { size, getBytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), openStream };
 }
 
@@ -69,9 +71,10 @@ export async function readBytes(
 export async function readUpTo(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
+  options: ReadOptions,
 ): Promise<{ bytes: Uint8Array } | { stream: ReadableStream<Uint8Array> }> {
-  const { size, getBytes, openStream } = await readFirst(source, limit + 1);
-  return size <= limit ? { bytes: getBytes() } : { stream: openStream() };
+  const { size, getBytes, openStream } = await readFirst(source, limit + 1, options);
+  return size <= limit ? { bytes: getBytes() } : { stream: openStream(options.signal) };
 }
 
 /** Returns the first `max` bytes, or fewer if there are no more. Cancels the stream. */
@@ -85,8 +88,8 @@ export async function readHead(source: ReadableStream<Uint8Array> | null, max: n
 }
 
 /** `head` has at least the first `minBytes`, if available. `rest` is a stream of all bytes, which the caller must read or cancel. */
-export async function splitHead(source: ReadableStream<Uint8Array>, minBytes: number) {
-  const { getBytes, openStream } = await readFirst(source, minBytes);
+export async function splitHead(source: ReadableStream<Uint8Array>, minBytes: number, options: ReadOptions) {
+  const { getBytes, openStream } = await readFirst(source, minBytes, options);
   return { head: getBytes(), rest: openStream() };
 }
 

@@ -42,14 +42,15 @@ type ResponseContext<T> = {
   baseUrl: string;
   apiKey: string | undefined;
   now: number;
+  signal: AbortSignal;
   readJson(): Promise<ReadResult<T>>;
 };
 
 async function readResponse<T>(response: Response, context: ResponseContext<T>): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
-  const { operation, baseUrl, now, apiKey } = context;
+  const { operation, baseUrl, now, apiKey, signal } = context;
   const keyRedactor = createKeyRedactor(apiKey);
   if (response.status >= 400) {
-    const body = await readBytes(response.body, MAX_REFUSAL_BYTES);
+    const body = await readBytes(response.body, MAX_REFUSAL_BYTES, { signal });
     return failed(toRefusalFailure(response, body ? await keyRedactor.redact(decodeText(body)) : "", { operation, now }));
   }
   if (response.status >= 300) {
@@ -177,7 +178,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function createJsonReader(isMasked: boolean): JsonReader<unknown> {
     return async (response, readOptions, signal) => {
-      const bytes = await readBytes(response.body, limits.jsonBytes);
+      const bytes = await readBytes(response.body, limits.jsonBytes, { signal });
       if (bytes === undefined) throw new ResponseTooLargeError();
       const responseReader = bytes.byteLength > MAX_INLINE_BYTES ? options.responseReader : undefined;
       // Bytes that are transferred to the worker can't be compared with the next response.
@@ -236,7 +237,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const cacheKey = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
       const readOptions = { operation, status: response.status, apiKey, maxRows: getMaxRows(input), cacheKey };
       const readJson = () => reader(response, readOptions, deadline.signal);
-      return await readResponse(response, { operation, baseUrl, apiKey, now: now(), readJson });
+      return await readResponse(response, { operation, baseUrl, apiKey, now: now(), signal: deadline.signal, readJson });
     } catch (error) {
       if (deadline.expired) return failed(createTimeoutFailure(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(createClientGoneFailure());

@@ -43,12 +43,13 @@ export function discover(provider: OidcProvider, maxAgeMs: number): Promise<Disc
 
 async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
   const base = removeTrailingSlash(issuer);
+  const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
   const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",
     headers: { accept: "application/json" },
-    signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
+    signal,
   });
-  const bytes = response.ok ? await readBytes(response.body, MAX_DISCOVERY_BYTES) : undefined;
+  const bytes = response.ok ? await readBytes(response.body, MAX_DISCOVERY_BYTES, { signal }) : undefined;
   if (!bytes) throw new Error(`its configuration request failed (${response.status})`);
   const metadata = createDiscoverySchema(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
   if (removeTrailingSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);

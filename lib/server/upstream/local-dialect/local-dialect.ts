@@ -17,7 +17,7 @@ import {
   createNotImplementedResponse,
   EarlyResponse,
   isMissingRoute,
-  readLocal,
+  type LocalExchange,
   type Translation,
   unwrap,
 } from "./local-exchange";
@@ -38,7 +38,8 @@ const assetTranslations: readonly Translation[] = [
     // Without --enable-assets, these paths return 503, which elsewhere means "try again". Older versions do not have them.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async translate({ request, forward, url, pathGroups }) {
+    async translate(exchange) {
+      const { request, forward, url, pathGroups } = exchange;
       const response = await forward();
       const isRoot = pathGroups[1] === undefined;
       // A missing asset is reported in JSON. A HEAD for its hash has no body.
@@ -48,17 +49,17 @@ const assetTranslations: readonly Translation[] = [
       // Only newer versions have this path.
       if (pathGroups[1] === "/download" && isMissingRoute(response))
         return createNotImplementedResponse("This local server does not download models.");
-      if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(response);
+      if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(exchange, response);
       const returnsAssets = pathGroups[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return returnsAssets && /\bjson\b/i.test(response.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(pathGroups[1] ?? "")
-        ? addFiles(response)
+        ? addFiles(exchange, response)
         : response;
     },
   },
 ];
 
-async function addFiles(response: Response): Promise<Response> {
-  const localResult = await readLocal(response);
+async function addFiles({ readJson }: LocalExchange, response: Response): Promise<Response> {
+  const localResult = await readJson(response);
   if (!localResult.ok) return localResult.failure;
   const list = listSchema.safeParse(localResult.value);
   const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(localResult.value);
@@ -97,8 +98,8 @@ function findFile(asset: Record<string, unknown>): OutputFile | undefined {
 }
 
 /** Reads the body once, because two readers of one body would block each other. Refusals of any length remain refusals. */
-async function translateFilterRefusal(response: Response): Promise<Response> {
-  const bytes = await readBytes(response.body, MAX_REFUSAL_BYTES);
+async function translateFilterRefusal({ request }: LocalExchange, response: Response): Promise<Response> {
+  const bytes = await readBytes(response.body, MAX_REFUSAL_BYTES, { signal: request.signal });
   const text = bytes && new TextDecoder().decode(bytes);
   if (text?.includes("UNSUPPORTED_PARAM"))
     return createJsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
@@ -181,6 +182,8 @@ export function createLocalDialect(send: Send, now: () => number, clientId: stri
         return await translate(createExchange(dependencies, request, match));
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
+        // Also keeps the request until here, because the signal of a collected request is never aborted.
+        request.signal.throwIfAborted();
         // No operation returns null, so validation rejects it.
         if (error instanceof z.ZodError) return createJsonResponse(null);
         throw error;

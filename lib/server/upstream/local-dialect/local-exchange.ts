@@ -55,6 +55,8 @@ export type LocalExchange = {
   forward(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
   call(path: `/api/${string}`, options?: CallOptions): Promise<Response>;
+  /** Parses a JSON response. If it is too large and `bounds` is set, skips values nested deeper than the bounds. */
+  readJson(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>>;
   /** A client of the same server. On failure, it returns the server's response for forwarding. */
   server: ComfyClient<Response>;
 };
@@ -109,6 +111,8 @@ export function createExchange(
     return send(new Request(target, { method, headers, body, signal: request.signal, redirect: "manual" }));
   }
 
+  const readJson = (response: Response, bounds?: JsonBounds) => readLocal(response, request.signal, bounds);
+
   return {
     request,
     url,
@@ -117,6 +121,7 @@ export function createExchange(
     endedJobs,
     clientId,
     call,
+    readJson,
     forward(change) {
       if (!change) return send(request);
       const target = new URL(url);
@@ -125,20 +130,19 @@ export function createExchange(
     },
     server: createComfyClient(
       // Only /queue may be oversized, because it contains every job's graph.
-      async (path, { body, bounds } = {}) => readLocal(await call(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
+      async (path, { body, bounds } = {}) => readJson(await call(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
       () => createJsonResponse(null),
     ),
   };
 }
 
-/** If a response is too large and `bounds` is set, skips values nested deeper than the bounds. */
-export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
+async function readLocal(response: Response, signal: AbortSignal, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
-  const parseResult = await parseResponse(response.body).catch(async (error: unknown) => {
+  const parseResult = await parseResponse(response.body, signal).catch(async (error: unknown) => {
     if (!bounds || !(error instanceof ResponseTooLargeError) || !error.whole) throw error;
     const boundedJson = await meterJsonStream(error.whole, bounds);
     if (!boundedJson.ok) throw new ResponseTooLargeError();
-    return parseResponse(toStream(Buffer.from(boundedJson.value)));
+    return parseResponse(toStream(Buffer.from(boundedJson.value)), signal);
   });
   if (!parseResult.ok) throw new NonJsonResponseError();
   // Other requests run before the caller processes and serializes the value.

@@ -29,7 +29,6 @@ import {
   isJobListUnavailable,
   type LocalExchange,
   type LocalJob,
-  readLocal,
   type Translation,
   unwrap,
 } from "./local-exchange";
@@ -157,7 +156,7 @@ export const jobTranslations: readonly Translation[] = [
     method: "GET",
     path: /\/api\/job\/([^/]+)\/status$/,
     async translate(exchange) {
-      const job = await unwrap(readLocal(await readJob(exchange)));
+      const job = await unwrap(exchange.readJson(await readJob(exchange)));
       return createJsonResponse(toStatus(jobSchema.parse(job)));
     },
   },
@@ -171,7 +170,7 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
     await response.body?.cancel();
     return readJobFromQueueOrHistory(exchange, id);
   }
-  const job = jobSchema.parse(await unwrap(readLocal(response)));
+  const job = jobSchema.parse(await unwrap(exchange.readJson(response)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return createJsonResponse(job);
   const { queue_running, queue_pending } = await unwrap(exchange.server.getQueue());
   const item = selectReadable(queue_running, queue_pending).find(([, promptId]) => promptId === job.id);

@@ -12,7 +12,6 @@ import {
   isJobListUnavailable,
   type LocalExchange,
   NonJsonResponseError,
-  readLocal,
   type Translation,
   unwrap,
 } from "./local-exchange";
@@ -66,10 +65,10 @@ export const historyTranslations: readonly Translation[] = [
 ];
 
 /** Returns undefined without a readable job list. Then the newest entries are read and sliced to the page. */
-async function countEnded({ call }: LocalExchange): Promise<number | undefined> {
+async function countEnded({ call, readJson }: LocalExchange): Promise<number | undefined> {
   const response = await call("/api/jobs", { query: { status: ENDED_STATUSES, limit: 1 } });
   if (isJobListUnavailable(response)) return void (await response.body?.cancel());
-  return totalSchema.parse(await unwrap(readLocal(response))).pagination.total;
+  return totalSchema.parse(await unwrap(readJson(response))).pagination.total;
 }
 
 function toRow(id: string, entry: HistoryEntry | undefined) {

@@ -1,11 +1,15 @@
 // The API client with working and faulty HTTP servers.
 import { describe, expect, test } from "vitest";
+import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { listJobs } from "@/lib/server/queries/jobs";
+import { type CallInput } from "@/lib/server/upstream/build-request";
 import { createResponseTracker } from "@/lib/server/upstream/deadline";
-import { createHttpSend } from "@/lib/server/upstream/send";
-import { createUpstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
+import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-dialect";
+import { createHttpSend, type Send } from "@/lib/server/upstream/send";
+import { createUpstream, type Upstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
+import { type Result } from "@/lib/shared/result";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
@@ -87,6 +91,30 @@ describe("upstream", () => {
       (_, response) => void response.writeHead(200, { "content-type": "application/json" }).write('{"status":'),
     );
     expect(getCode(await stalledService.upstream.call(operations.getUser))).toBe("UPSTREAM_TIMEOUT");
+  });
+
+  const stalledCalls: [string, (upstream: Upstream, input: CallInput) => Promise<Result<unknown, Failure>>][] = [
+    ["a response", (upstream, input) => upstream.call(operations.listQueue, input)],
+    ["a refusal", (upstream, input) => upstream.call(operations.getJob, { ...input, params: { job_id: "refused" } })],
+    ["a catalogue", (upstream, input) => upstream.catalogue(input)],
+    ["a refused download", (upstream, input) => upstream.forward(operations.view, input)],
+  ];
+  test.each(stalledCalls)("stops reading %s even if the transport doesn't forward the signal", async (_, call) => {
+    // Node doesn't forward the signal of a collected request.
+    let cancelCount = 0;
+    const sendStalled: Send = ({ url }) => {
+      const body = new ReadableStream({ cancel: () => void (cancelCount += 1) });
+      return Promise.resolve(new Response(body, { status: /view|refused/.test(url) ? 400 : 200 }));
+    };
+    const harness = await createHarness();
+    const target = { connectionId: "c", baseUrl: "http://studio.test", dialect: "interface", apiKey: undefined } as const;
+    for (const send of [sendStalled, createLocalDialect(sendStalled, Date.now, "me")]) {
+      const limits = { readMs: 50, attempts: 1 };
+      const upstream = createUpstream({ ...harness.console.getUpstreamOptions(target), send, limits });
+      expect(getCode(await call(upstream, {}))).toBe("UPSTREAM_TIMEOUT");
+      expect(getCode(await call(upstream, { signal: AbortSignal.abort(), limits: { exchangeMs: 60_000 } }))).toBe("CLIENT_GONE");
+    }
+    expect(cancelCount).toBe(4);
   });
 
   test("reports a refused and a closed connection as unreachable, with the reason", async () => {
