@@ -18,7 +18,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infinity }: JsonBounds) {
   const textParts: Uint8Array[] = [];
-  let [bytes, values, depth] = [0, 0, 0];
+  let [bytes, values, skippedValues, depth] = [0, 0, 0, 0];
   let isInString = false;
   let isEscaped = false;
 
@@ -42,6 +42,9 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
         if (depth <= keepDepth) values += 1;
         else if (depth === keepDepth + 1) {
+          // Without commas between them, which is invalid, these don't count as values.
+          skippedValues += 1;
+          if (skippedValues > maxValues) return `more than ${maxValues} values`;
           textParts.push(chunk.subarray(copyStart, index), NULL);
           copyStart = -1;
         }

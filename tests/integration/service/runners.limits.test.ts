@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { findJob } from "@/lib/comfyui/client";
-import { createComfyServer } from "@/lib/comfyui/http";
+import { createComfyServer, meterJson } from "@/lib/comfyui/http";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { fetchOutput } from "@/lib/service/runners/fetch-outputs";
@@ -174,6 +174,12 @@ it("allows a burst of traffic, then limits messages and bytes per second", () =>
   now += 60_000;
   expect(traffic.add(120 * 1024 ** 2)).toBeUndefined();
   expect(traffic.add(10 * 1024 ** 2)).toBe("more than 16 MB per second");
+});
+
+it("limits skipped values, even without commas between them", () => {
+  const bounds = { bytes: 1e6, values: 100, keepDepth: 4 };
+  expect(meterJson(Buffer.from(`[[[[${"[],".repeat(90)}1]]]]`), bounds)).toEqual({ ok: true, value: `[[[[${"null,".repeat(90)}1]]]]` });
+  expect(meterJson(Buffer.from(`[[[[${"[]".repeat(101)}`), bounds)).toEqual({ ok: false, failure: "more than 100 values" });
 });
 
 const inheritedNames = ["constructor", "toString", "hasOwnProperty", "valueOf"];
