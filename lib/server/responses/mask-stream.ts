@@ -170,7 +170,8 @@ function findClosingQuote(raw: string): number | undefined {
 }
 
 function getIncompleteEscapeLength(raw: string): number {
-  const tail = /(\\+)(u[\da-fA-F]{0,3})?$/.exec(raw);
+  // The lookbehind keeps the search linear in a long run of backslashes.
+  const tail = /(?<!\\)(\\+)(u[\da-fA-F]{0,3})?$/.exec(raw);
   if (!tail) return 0;
   const [escape, backslashes = "", code] = tail;
   if (backslashes.length % 2 === 0) return 0;

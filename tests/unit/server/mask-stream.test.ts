@@ -49,6 +49,12 @@ test.each(encodedKeys)("masks a key that is %s across chunk boundaries", async (
   }
 });
 
+test("masks long runs of backslashes in linear time", async () => {
+  // Quadratic time exceeds the test's timeout.
+  const json = `["${`${"\\\\".repeat(32_000)}${"a".repeat(1536)}`.repeat(16)}"]`;
+  expect(await maskText(json)).toBe(json);
+});
+
 test("masks a key of digits in a number", async () => {
   expect(await maskText('{"seed":11234567890123456,"list":[2]}', { key: "1234567890123456", size: 4 })).toBe(
     '{"seed":"[REDACTED]","list":[2]}',
