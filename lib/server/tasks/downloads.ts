@@ -101,8 +101,7 @@ export async function listDownloads(context: AuthedContext): Promise<Result<Down
   const isCountOnly = searchParams.get("count") === "true";
   if (isCountOnly) return ok({ tasks: [], underWay: await downloadTasks.countActive(id) });
   const activeDownloads = (await downloadTasks.list(id)).filter((row) => canStillChange(row, composition.now()));
-  const failure =
-    activeDownloads.length > 0 ? await refreshDownloads(context, id, activeDownloads.slice(0, REFRESH_BATCH_SIZE * 2)) : undefined;
+  const failure = activeDownloads.length > 0 ? await refreshDownloads(context, id, activeDownloads) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),

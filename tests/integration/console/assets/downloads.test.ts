@@ -165,6 +165,23 @@ test("cancels a running download if supported, and stops offering it if not", as
   expect((await listTasks()).tasks).toEqual([]);
 });
 
+test("refreshes all active downloads in turn", async () => {
+  for (let index = 0; index < 25; index += 1) {
+    task = { id: `task-${index}`, status: "running" };
+    expect((await startDownload()).status).toBe(202);
+    nowMs += 1;
+  }
+  respond = ({ method, url }, response) => {
+    if (method === "GET") sendJsonResponse(response, { id: url.split("/").at(-1), status: "running" });
+    return method === "GET";
+  };
+  for (const requestCount of [10, 20, 25]) {
+    nowMs += 2_000;
+    await listTasks();
+    expect(new Set(filterRequests("GET", "/api/tasks/").map(({ url }) => url)).size).toBe(requestCount);
+  }
+});
+
 test("isolates downloads by connection and keeps them read-only for viewers", async () => {
   const { store, now } = harness.console;
   const fields = { name: "Own", baseUrl: client.server.url, memberId: harness.getViewer("admin").memberId, dialect: "local" as const };
