@@ -10,6 +10,7 @@ import { createLru } from "@/lib/shared/lru";
 
 /** `jobs` and `bytes` apply to each socket. */
 const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
+/** Applies to finished and to cached nodes of a job. Each message about the job reads all of them. */
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
 /** Long, because a job may run for hours without a viewer. */
@@ -238,7 +239,7 @@ function applyMessage(report: LiveReport, { type, node, ...message }: ComfyMessa
     const output = outputsSchema.safeParse({ [node]: message.output });
     return output.success ? { ...report, bytes, outputs: { ...report.outputs, ...output.data } } : undefined;
   }
-  if (type === "execution_cached") return { ...report, bytes, cachedNodes: message.nodes };
+  if (type === "execution_cached") return { ...report, bytes, cachedNodes: message.nodes.slice(0, MAX_ENDED_NODES) };
   if (type === "executing") return applyNodeStart(report, node);
   const isForRunningNode = node === undefined || node === report.progress?.node;
   if (type === "progress" && isForRunningNode && report.progress)

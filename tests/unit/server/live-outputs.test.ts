@@ -69,6 +69,12 @@ it("counts finished and cached nodes plus the running node's fraction", async ()
   });
 });
 
+it("limits the number of cached nodes", async () => {
+  openLiveOutputs("c1");
+  await sendEvent({ prompt_id: "j1", nodes: Array.from({ length: 3000 }, (_, index) => `${index}`) }, { type: "execution_cached" });
+  expect(openLiveOutputs("c1").get("j1")?.cachedNodes).toHaveLength(2000);
+});
+
 it("evicts the oldest jobs and connections", async () => {
   openLiveOutputs("c1");
   for (let job = 0; job < 210; job += 1)
