@@ -35,18 +35,22 @@ export async function readNodeInfos(source: CatalogueSource, classes: readonly s
   const { nodeInfos, now } = source.composition;
   const { id, baseUrl } = source.connection;
   const getCacheKey = (name: string) => `${id} ${baseUrl} ${name}`;
-  const getFreshEntry = (name: string) => {
+  // Collected first, because entries may expire while the others are read.
+  const infos = new Map<string, NodeInfo | undefined>();
+  for (const name of classes) {
     const cachedEntry = nodeInfos.get(getCacheKey(name));
-    return cachedEntry && now() - cachedEntry.atMs < CACHE_MS ? cachedEntry : undefined;
-  };
-  const missingClasses = classes.filter((name) => getFreshEntry(name) === undefined);
+    if (cachedEntry && now() - cachedEntry.atMs < CACHE_MS) infos.set(name, cachedEntry.info);
+  }
+  const missingClasses = classes.filter((name) => !infos.has(name));
   if (missingClasses.length > 0) {
     const classInfos = (await readClassesIndividually(source, missingClasses)) ?? (await readFromCatalogue(source, missingClasses));
     if (!classInfos) return undefined;
-    for (const name of missingClasses) nodeInfos.set(getCacheKey(name), { info: getOwn(classInfos, name), atMs: now() });
+    for (const name of missingClasses) {
+      infos.set(name, getOwn(classInfos, name));
+      nodeInfos.set(getCacheKey(name), { info: getOwn(classInfos, name), atMs: now() });
+    }
   }
-  const cachedInfos = classes.map((name): [string, NodeInfo | undefined] => [name, getFreshEntry(name)?.info]);
-  return Object.fromEntries(cachedInfos.flatMap(([name, info]) => (info ? [[name, info]] : [])));
+  return Object.fromEntries([...infos].flatMap(([name, info]) => (info ? [[name, info]] : [])));
 }
 
 /** Returns undefined if a class could not be read individually. */

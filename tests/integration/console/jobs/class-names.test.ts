@@ -1,5 +1,6 @@
 // A job's details contain the display names of its classes once a catalogue was read. No catalogue is fetched for that.
 import { expect, test } from "vitest";
+import { readNodeInfos } from "@/lib/server/responses/node-classes";
 import { API_KEY, connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
 import { sendJsonResponse } from "@/tests/support/test-server";
@@ -9,7 +10,8 @@ const prompt = {
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0] }, _meta: { title: "Keep it" } },
   "3": { class_type: "constructor", inputs: {} },
 };
-const harness = await createHarness();
+let nowMs = 1_800_000_000_000;
+const harness = await createHarness({ now: () => nowMs });
 
 test.each([
   ["small", ""],
@@ -41,4 +43,17 @@ test("doesn't report existing classes of a large catalogue as missing", async ()
   const classes = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`Node${index}`, { description: "d".repeat(300) }]));
   const { getJson } = await connectService(harness, (_, response) => sendJsonResponse(response, classes));
   expect(await getJson("/api/console/lacking-classes?names=Node5999,Node6000")).toEqual({ lacking: ["Node6000"] });
+});
+
+test("returns classes that expire in the cache while others are read", async () => {
+  const { server, connection } = await connectService(harness, ({ url }, response) => {
+    const name = url.split("/").at(-1) ?? "";
+    if (name === "Second") nowMs += 60_000;
+    sendJsonResponse(response, { [name]: { display_name: name } });
+  });
+  const target = { connectionId: connection, baseUrl: server.url, dialect: "interface", apiKey: API_KEY } as const;
+  const source = { composition: harness.console, connection: { id: connection, baseUrl: server.url }, apiKey: API_KEY };
+  const read = (...names: string[]) => readNodeInfos({ ...source, upstream: harness.console.getUpstream(target) }, names);
+  expect(await read("First")).toHaveProperty("First");
+  expect(Object.keys((await read("First", "Second")) ?? {})).toEqual(["First", "Second"]);
 });
