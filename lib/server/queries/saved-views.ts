@@ -9,6 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
+/** Per screen, for each member and for the team. */
 const MAX_VIEWS = 100;
 type NewSavedView = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
@@ -35,11 +36,13 @@ export async function createSavedView(
   body: NewSavedView,
 ): Promise<Result<SavedView, Failure>> {
   if (body.team && !hasRole(viewer.role, "operator")) return failed(createFailure("ROLE_TOO_LOW", "Only operators can create team views."));
-  if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
-    return failed(createFailure("INVALID_BODY", `You can have at most ${MAX_VIEWS} views. Remove one first.`));
-  }
   const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;
+  const views = await store.savedViews.listFor(viewer.memberId, screen);
+  if (views.filter((view) => view.memberId === memberId).length >= MAX_VIEWS) {
+    const owner = team ? "The team" : "You";
+    return failed(createFailure("INVALID_BODY", `${owner} can have at most ${MAX_VIEWS} views. Remove one first.`));
+  }
   const view = await store.savedViews.create({ memberId, screen, name, query: cleanQuery(screen, query), createdAt: now() });
   if (isDefault) await store.savedViews.setDefault(viewer.memberId, screen, view.id);
   return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));

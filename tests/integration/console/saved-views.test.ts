@@ -80,6 +80,18 @@ test.each(["jobs", "history"] as const)("restores every %s filter from a saved v
   expect([query, ignored]).toMatchObject([{ status: ["failed", "cancelled"], workflow_id: "w", member: "m", within: 24, limit: 25 }, []]);
 });
 
+test("limits a member's views and the team's views separately", async () => {
+  const { create } = harness.console.store.savedViews;
+  const createViews = async (memberId: string | undefined, count: number) => {
+    for (let index = 0; index < count; index += 1) await create({ memberId, screen: "history", name: `${index}`, query: "", createdAt: 1 });
+  };
+  const addView = async (team: boolean) => (await createView("operator", { screen: "history", name: "One more", query: "", team })).status;
+  await createViews(undefined, 99);
+  expect([await addView(true), await addView(true), await addView(false)]).toEqual([201, 400, 201]);
+  await createViews(harness.getViewer("operator").memberId, 98);
+  expect([await addView(false), await addView(false)]).toEqual([201, 400]);
+});
+
 test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name: "x", query: "y".repeat(2001) }, { name: "x" }])(
   "rejects %j",
   async (json) => {
