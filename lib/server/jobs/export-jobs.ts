@@ -45,7 +45,9 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
       previousIds = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
       const isLastPage = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
-      return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || newJobs.length === 0 });
+      // A page of unreadable entries only may be followed by others.
+      const isEmpty = newJobs.length === 0 && (jobs.length > 0 || unreadable === 0);
+      return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || isEmpty });
     },
   };
 }
@@ -178,7 +180,8 @@ export async function exportJobs(
           inputs: inputs.length,
           failure: findMissingJobsFailure(selectedIds) ?? findOmittedJobsFailure(unreadableCount),
         });
-      if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyJobsFailure() });
+      if (count + unreadableCount >= MAX_JOBS)
+        return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyJobsFailure() });
     }
   }
   async function* writeSafely(): AsyncGenerator<string, void> {
