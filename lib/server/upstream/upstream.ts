@@ -173,8 +173,7 @@ type Exchange<T> = Promise<Result<UpstreamResponse<T>, Failure>>;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const now = options.now ?? Date.now;
-  const { baseUrl, apiKey } = options;
+  const { baseUrl, apiKey, now = Date.now } = options;
 
   function createJsonReader(isMasked: boolean): JsonReader<unknown> {
     return async (response, readOptions, signal) => {
