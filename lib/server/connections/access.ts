@@ -34,6 +34,7 @@ export type Access = Context & {
   apiKey: string | undefined;
   target: Target;
   fingerprint: string | undefined;
+  restartCount: number;
   /** Call before each step of long-running work. `upstream` does this itself. */
   checkRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
@@ -153,9 +154,11 @@ async function openAndMarkUsed(
   return access;
 }
 
-type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
+/** `restartCount` is that of the job index. Responses from before a restart are not indexed. */
+type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined; restartCount: number };
 
-async function loadKey({ store, keyRing, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
+async function loadKey({ store, keyRing, log, jobIndex }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
+  const restartCount = jobIndex.reader.getRestartCount(connection.id);
   const key = await store.keys.getByConnection(connection.id);
   const apiKey = key && decryptApiKey(keyRing, key);
   if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
@@ -167,7 +170,7 @@ async function loadKey({ store, keyRing, log }: Composition, connection: Connect
     return failed(createFailure("API_KEY_MISSING", reason));
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
-  return ok({ apiKey, target, fingerprint: key?.fingerprint });
+  return ok({ apiKey, target, fingerprint: key?.fingerprint, restartCount });
 }
 
 export type BackgroundAccess = KeyedAccess &

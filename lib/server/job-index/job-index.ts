@@ -110,7 +110,11 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
     reader,
     record: (connectionId, getUpdates) => add({ kind: "updated", connectionId, responseCount: 1, getUpdates }),
     remove: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
-    restart: (connectionId) => add({ kind: "restarted", connectionId }),
+    restart(connectionId) {
+      // Responses to earlier requests are no longer indexed. The reset follows in order.
+      reader.restart(connectionId);
+      add({ kind: "restarted", connectionId });
+    },
     sweep: () => add({ kind: "swept", connectionId: "" }),
     flush,
     /** Responses not written within a few seconds are dropped, as in a crash. The reader reads them again after the next start. */
