@@ -9,6 +9,7 @@ import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job"
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { type BackgroundAccess } from "../connections/access";
+import { toPage } from "../job-index/list-reader";
 import { requestRedacted } from "../responses/process-response";
 import { type JobLabelStore } from "../store/jobs/submissions";
 
@@ -81,16 +82,18 @@ async function readNewestJobs(
 ): Promise<Result<{ jobs: JobListItem[]; isTruncated: boolean }, Failure>> {
   const knownIds = new Set([...(before?.open ?? []), ...(before?.ended ?? [])]);
   const rows: JobListItem[] = [];
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = { sort_by: "create_time", sort_order: "desc", offset: rows.length, limit: PAGE_SIZE };
+  for (let page = 0, offset = 0; page < MAX_PAGES; page += 1) {
+    const query = { sort_by: "create_time", sort_order: "desc", offset, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
-    const { jobs, pagination } = jobsResult.value;
+    const { jobs } = jobsResult.value;
+    const { isLast, nextOffset, oldestMs } = toPage(jobsResult.value, offset);
     rows.push(...jobs);
-    const oldestJob = jobs.at(-1);
-    const oldestMs = oldestJob && getCreatedMs(oldestJob);
-    const isComplete = jobs.length < PAGE_SIZE || pagination.has_more === false;
-    if (isComplete || !before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
+    offset = nextOffset;
+    if (isLast) break;
+    // All rows of the page are unreadable.
+    if (jobs.length === 0) continue;
+    if (!before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
     if (jobs.every(({ id }) => knownIds.has(id))) return ok({ jobs: rows, isTruncated: true });
   }
   return ok({ jobs: rows, isTruncated: false });
@@ -109,20 +112,21 @@ async function readActiveJobs(
   if (before?.missingIds.length === 0) return ok({ listedIds: [], goneIds: [] });
   const missingIds = before?.missingIds ?? [];
   let goneIds: string[] = [];
-  for (let offset = 0; offset < MAX_ACTIVE_JOBS; offset += PAGE_SIZE) {
+  for (let page = 0, offset = 0; page < MAX_PAGES && offset < MAX_ACTIVE_JOBS; page += 1) {
     const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE_SIZE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
     const { jobs, pagination } = jobsResult.value;
+    const { isLast, nextOffset } = toPage(jobsResult.value, offset);
     for (const { id } of jobs) listedIds.add(id);
-    const isLastPage = jobs.length < PAGE_SIZE || pagination.has_more === false;
-    const isComplete = isLastPage || offset + PAGE_SIZE >= MAX_ACTIVE_JOBS;
+    offset = nextOffset;
+    const isComplete = isLast || offset >= MAX_ACTIVE_JOBS;
     const endIndex = isComplete ? missingIds.length : missingIds.findLastIndex((id) => listedIds.has(id));
     goneIds = missingIds.filter((id, index) => index < endIndex && !listedIds.has(id));
     // The total includes jobs that are not tracked.
     const hasAllOthers =
       !before?.isLimited && endIndex >= 0 && before && (pagination.total ?? 0) >= missingIds.length - goneIds.length + before.listedCount;
-    if (isLastPage || hasAllOthers) break;
+    if (isLast || hasAllOthers) break;
   }
   return ok({ listedIds: [...listedIds], goneIds });
 }

@@ -88,7 +88,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       signal: stopController.signal,
     };
     const accessResult = await openForConsole(composition, id);
-    if (accessResult.ok) await subscribe(accessResult.value, watchState);
+    if (accessResult.ok) await subscribe(id, accessResult.value, watchState);
     const { state, detectedEvents, waitMs } = await (accessResult.ok
       ? checkConnection(input, accessResult.value)
       : checkFailure(input, connection, accessResult.failure));
@@ -100,9 +100,9 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
   }
 
   /** Subscribes to the embedded service, which reports each change at once. */
-  async function subscribe({ target, connection }: BackgroundAccess, watchState: WatchState): Promise<void> {
+  async function subscribe(id: string, { target, connection }: BackgroundAccess, watchState: WatchState): Promise<void> {
     if (!isEmbedded(connection.baseUrl) || watchState.feed) return;
-    watchState.feed = await composition.openFeed(target, undefined, {
+    const feed = await composition.openFeed(target, undefined, {
       send(message) {
         if (typeof message !== "string" || !/"type": ?"(status|execution_\w+)"/.test(message.slice(0, 100))) return;
         watchState.isStale = true;
@@ -113,6 +113,9 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       },
       end: () => void (watchState.feed = undefined),
     });
+    // Meanwhile, the last webhook may have been disabled.
+    if (watchStates.get(id) === watchState && !stopController.signal.aborted) watchState.feed = feed;
+    else feed?.stop();
   }
 
   return {

@@ -113,6 +113,18 @@ it("reports each job of a burst once", async () => {
   expect((await checkOnce()).ended).toEqual(["next"]);
 });
 
+it.each([
+  ["short pages", 20, 0],
+  ["a page of unreadable rows", 100, 100],
+])("reports new jobs behind %s", async (_label, maxPageSize, unreadableCount) => {
+  const { separateFixture, checkOnce } = await startChecks(1, 1);
+  await checkOnce();
+  const jobs = Array.from({ length: 250 }, (_, index) => createJob(`n${index}`, { status: "completed" }));
+  separateFixture.jobs.push(...jobs, ...Array.from({ length: unreadableCount }, () => ({ id: "unreadable" })));
+  separateFixture.service.maxPageSize = maxPageSize;
+  expect((await checkOnce()).ended.sort()).toEqual(jobs.map(({ id }) => id).sort());
+});
+
 it("reports a job that ends out of order among more than 1,000", async () => {
   const { checkOnce } = await startChecks(1500, 120_000);
   await checkOnce();
@@ -214,6 +226,30 @@ it("reports jobs of the built-in service without their prompts", async () => {
   expect(completedDelivery.request).not.toContain("secret garden");
   await until("the queue is reported empty", () => findDelivered("queue.idle"));
   expect(() => fixture.listPayloads(secret, "/built-in")).not.toThrow();
+});
+
+it("closes a feed that opens after the last webhook was disabled", async () => {
+  const { harness, add, change } = await createWebhookHarness();
+  const [desk, { openFeed }] = [harness.console, harness.console];
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  let [openCount, stopCount, loopCount] = [0, 0, 0];
+  desk.openFeed = async (...options) => {
+    openCount += 1;
+    await gate;
+    const feed = await openFeed(...options);
+    return feed && { ...feed, stop: () => ((stopCount += 1), feed.stop()) };
+  };
+  const { webhooks } = desk.store;
+  const listEnabledByConnection = webhooks.listEnabledByConnection.bind(webhooks);
+  webhooks.listEnabledByConnection = () => ((loopCount += 1), listEnabledByConnection());
+  const { webhook } = await add({ connection: "embedded" });
+  await until("the feed opens", () => openCount > 0);
+  expect((await change(webhook.id, { isEnabled: false })).status).toBe(200);
+  loopCount = 0;
+  await until("the change is read", () => (desk.webhooks.refresh("embedded"), loopCount >= 2));
+  release();
+  await until("the feed is stopped", () => stopCount === 1);
 });
 
 it("reports a runner's outage and its end, each once", async () => {

@@ -10,7 +10,8 @@ import { until } from "@/tests/support/until";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-type Job = Record<string, unknown> & { id: string; status: string };
+/** A job without a status is unreadable. */
+type Job = Record<string, unknown> & { id: string; status?: string };
 type ReceiverResponse = { status: number; headers?: Record<string, string>; body?: string };
 
 export async function createWebhookHarness(settings: Record<string, string> = {}) {
@@ -22,7 +23,7 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
     response.writeHead(status, headers).end(body);
   });
   const jobs: Job[] = [];
-  const service = { isDown: false, responseGate: Promise.resolve() };
+  const service = { isDown: false, responseGate: Promise.resolve(), maxPageSize: 1000 };
   const upstream = await openTestServer(async ({ url }, response) => {
     await service.responseGate;
     const { pathname, searchParams } = new URL(url, "http://service.invalid");
@@ -33,10 +34,10 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
       return sendJsonResponse(response, job ?? { code: "NOT_FOUND", message: "no" }, job ? 200 : 404);
     }
     const states = searchParams.get("status")?.split(",");
-    const rows = jobs.filter(({ status }) => states?.includes(status) ?? true).map(({ workflow: _workflow, ...row }) => row);
+    const rows = jobs.filter(({ status = "" }) => states?.includes(status) ?? true).map(({ workflow: _workflow, ...row }) => row);
     if (searchParams.get("sort_order") === "desc") rows.reverse();
     const [offset, limit] = [Number(searchParams.get("offset")), Number(searchParams.get("limit") ?? 100)];
-    const page = rows.slice(offset, offset + limit);
+    const page = rows.slice(offset, offset + Math.min(limit, service.maxPageSize));
     const pagination = { offset, limit, total: rows.length, has_more: offset + page.length < rows.length };
     if (pathname === "/api/jobs") return sendJsonResponse(response, { jobs: page, pagination });
     sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
