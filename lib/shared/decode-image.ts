@@ -76,13 +76,16 @@ function estimatePixelBytes({ width, height, format, depth, channels }: Metadata
 const PNG_TEXT_TYPES = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
+/** A decodable image whose chunks have 8 KiB has fewer. */
+const MAX_PNG_CHUNKS = 100_000;
 
 /** Estimates the size of a PNG's compressed texts, which libpng decompresses while it reads the header. */
 async function estimatePngTextBytes({ size, read }: Reader): Promise<number> {
   const WINDOW_BYTES = 64 * 1024;
   let window: Buffer = Buffer.alloc(0);
   let [windowStart, totalBytes] = [0, 0];
-  for (let offset = 8; offset + 8 <= size;) {
+  for (let offset = 8, chunkCount = 0; offset + 8 <= size; chunkCount++) {
+    if (chunkCount >= MAX_PNG_CHUNKS) throw new Error(`The file has more than ${MAX_PNG_CHUNKS} chunks.`);
     if (offset + 8 > windowStart + window.length) {
       window = await read(offset, WINDOW_BYTES);
       windowStart = offset;

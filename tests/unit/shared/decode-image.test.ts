@@ -85,6 +85,11 @@ it("rejects a TIFF with more than 1,000 pages", async () => {
   expect(await readImageHeader(createTiff(1000))).toMatchObject({ format: "tiff", pages: 1000 });
 });
 
+it("rejects a PNG with more than 100,000 chunks", async () => {
+  const file = Buffer.concat([png.subarray(0, 8), Buffer.alloc(12 * 100_001)]);
+  await expect(readImageHeader(file)).rejects.toThrow("more than 100000 chunks");
+});
+
 it.each(["<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "%PDF-1.7", "P6 1 1 255 abc", ""])(
   "rejects the unsupported format of %j",
   async (text) => {
