@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH = 500;
 async function readUpload(
   headers: Headers,
   bytes: AsyncIterable<Uint8Array> | undefined,
-  options: { partName: string; folder: string; maxBytes: number; timeoutMs: number },
+  options: { partName: string; fieldNames: readonly string[]; folder: string; maxBytes: number; timeoutMs: number },
 ): Promise<Upload> {
   const contentType = headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\b/i.test(contentType))
@@ -30,12 +30,16 @@ async function readUpload(
   const parser = createParser(contentType);
   const fields = new Map<string, string[]>();
   let file: { staging: Promise<StagedFile>; stream: BusboyFileStream; fileName: string; declaredType: string } | undefined;
+  let textLength = 0;
   let uploadError: unknown;
 
   parser.on("field", (name, value, isNameTruncated, isValueTruncated) => {
     if (isNameTruncated || isValueTruncated)
       uploadError ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
-    fields.set(name, [...(fields.get(name) ?? []), value]);
+    if (!options.fieldNames.includes(name)) return;
+    textLength += value.length;
+    if (textLength > MAX_FORM_OVERHEAD_BYTES) uploadError ??= new ServiceError("INVALID_BODY", "The texts of the body are too long.");
+    else fields.set(name, [...(fields.get(name) ?? []), value]);
   });
   parser.on("file", (name, stream, fileName, encoding, declaredType) => {
     // Without a listener, an early end would be an uncaught error.
@@ -133,7 +137,9 @@ export async function receiveUpload<O extends UploadOperation>(
   if (minFileBytes > remainingBytes) throw await readQuotaError();
   try {
     const limits = { maxBytes: Math.min(maxBytes, remainingBytes), timeoutMs: settings.requestTimeoutMs };
-    const upload = await readUpload(request.headers, bytes(), { partName: operation.body.file, folder: folders.temp, ...limits });
+    const fieldNames = Object.keys(operation.body.fields.shape);
+    const options = { partName: operation.body.file, fieldNames, folder: folders.temp, ...limits };
+    const upload = await readUpload(request.headers, bytes(), options);
     try {
       return { ...upload, fields: readFields<O["body"]["fields"]>(upload.fields, operation.body.fields, settings) };
     } catch (error) {
