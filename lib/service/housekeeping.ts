@@ -80,7 +80,7 @@ export async function sweep({ database, processes, blobs, thumbnails }: SweepDep
 async function sweepBlobs({ database, blobs }: Pick<SweepDependencies, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
   let lastHash: string | undefined = "";
   await runWithPauses(canContinue, async () => {
-    lastHash = await database.commit((tx) => removeUnreferencedRows(tx, lastHash ?? ""));
+    lastHash = await database.commitWithReserve((tx) => removeUnreferencedRows(tx, lastHash ?? ""));
     return lastHash !== undefined;
   });
   return canContinue() ? blobs.sweep(canContinue) : 0;

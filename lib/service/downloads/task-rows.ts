@@ -216,10 +216,10 @@ export async function pruneTasks({ database, settings, now }: PruneDependencies,
     const excessTasks = endedTasks.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
     for (const taskIds of [expiredTasks, excessTasks]) {
       for (let batchCount = BATCH_SIZE; batchCount === BATCH_SIZE && canContinue(); removedCount += batchCount)
-        batchCount = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", taskIds)));
+        batchCount = await database.commitWithReserve((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", taskIds)));
     }
   }
-  await database.commit((tx) => tx.run(deleteUnusedSources));
+  await database.commitWithReserve((tx) => tx.run(deleteUnusedSources));
   return removedCount;
 }
 

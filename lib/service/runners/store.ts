@@ -150,7 +150,7 @@ export function createRunners({
     async remove(id) {
       if (id === BUILT_IN_RUNNER) return failed(builtInFailure);
       const removeQuery = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
-      const removedCount = await database.commit(async (tx) => {
+      const removedCount = await database.commitWithReserve(async (tx) => {
         await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
         return tx.run(removeQuery);
       });

@@ -61,12 +61,12 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
       // Requires the full prefix: a shorter one could match another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
       const update = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
-      return (await database.commit((tx) => tx.run(update))) > 0;
+      return (await database.commitWithReserve((tx) => tx.run(update))) > 0;
     },
 
     async setUserStatus(userName, status) {
       const update = query.updateTable("users").set({ status }).where("name", "=", userName);
-      return (await database.commit((tx) => tx.run(update))) > 0;
+      return (await database.commitWithReserve((tx) => tx.run(update))) > 0;
     },
   };
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
+import { simulateFullDisk } from "@/tests/faults/disk/simulate-full-disk";
 import { type Client, startService } from "@/tests/support/service";
 import { asRecord, asString, countFiles, createColorGraph, getRecord, listAssets, runGraph, submitGraph, waitForEnd } from "./support";
 
@@ -68,6 +69,17 @@ describe("users and keys", async () => {
     await secondStore.keys.revokeKey(prefix);
     expect((await service.anonymous(key).get("/api/user")).status).toBe(401);
     await secondStore.close();
+  });
+
+  it("revokes keys and waitlists users on a full disk", async () => {
+    const { key, prefix } = await service.service.keys.createKey("erin");
+    const store = await openServiceStore(service.folder, { concurrency: 1, databaseUrl: service.settings.databaseUrl });
+    const disk = simulateFullDisk(join(service.folder, "reserve"));
+    await store.keys.setUserStatus("erin", "waitlisted");
+    expect(await store.keys.revokeKey(prefix)).toBe(true);
+    disk.mockRestore();
+    await store.close();
+    expect((await service.anonymous(key).get("/api/user")).status).toBe(401);
   });
 
   it("serves health without a key, and features, models and the user with one", async () => {
