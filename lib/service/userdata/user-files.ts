@@ -3,6 +3,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { type BlobStore } from "../assets/blob-store";
 import { removeUnreferencedBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
+import { createQuotaExceededError } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails";
 import { ServiceError, toErrorBody } from "../service-error";
@@ -112,6 +113,7 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
         await blobs.adopt(staged);
         return database.commit(async (tx) => {
           replacedHash = await removeExistingFile(tx, userId, path, overwrite);
+          await requireQuota(tx, userId, size);
           const modified = now();
           await insertBlob(tx, staged, modified);
           await tx.run(query.insertInto("user_files").values({ user_id: userId, path, hash, size, modified }));
@@ -140,10 +142,7 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
       return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
     },
 
-    async readUsedBytes(userId: number): Promise<number> {
-      const sizeSum = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
-      return Number((await database.row(sizeSum.where("user_id", "=", userId)))?.bytes ?? 0);
-    },
+    readUsedBytes: (userId: number) => readUsedBytes(database, userId),
 
     findFileSize: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
       (await database.row(selectUserFiles(userId).where("path", "=", segments.join("/"))))?.size,
@@ -196,6 +195,18 @@ export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: n
 
 function selectUserFiles(userId: number) {
   return query.selectFrom("user_files").select(["path", "size", "modified", "hash"]).where("user_id", "=", userId);
+}
+
+async function readUsedBytes(reader: Reader, userId: number): Promise<number> {
+  const sizeSum = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
+  return Number((await reader.row(sizeSum.where("user_id", "=", userId)))?.bytes ?? 0);
+}
+
+async function requireQuota(tx: Transaction, userId: number, addedBytes: number): Promise<void> {
+  const quota = tx.limits.userQuotaBytes;
+  if (quota === undefined) return;
+  const usedBytes = await readUsedBytes(tx, userId);
+  if (usedBytes + addedBytes > quota) throw createQuotaExceededError(usedBytes, quota);
 }
 
 /** `prefix` ends with a slash. "0" is the character after a slash. */

@@ -213,5 +213,8 @@ describe("a user's storage", async () => {
     for (const hasLength of [true, false]) expect((await writeFile("a.json", QUOTA + 1, { hasLength })).status).toBe(413);
     expect((await writeFile("a.json", 10, { query: "?overwrite=false" })).status).toBe(409);
     expect((await client.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "a.json", size: QUOTA }]);
+    await client.call("DELETE", "/api/userdata/a.json");
+    const responses = await Promise.all(["b", "c", "d"].map((name) => writeFile(name, 60_000)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 413, 413]);
   });
 });
