@@ -86,6 +86,8 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 const BODY_IDLE_TIMEOUT_MS = 30_000;
 /** Maximum total time for a body. Otherwise, a server that sends a few bytes at a time would never time out. */
 const BODY_TIMEOUT_MS = 120_000;
+/** Minimum average speed of an upload or a download. */
+export const MIN_BYTES_PER_MS = 16;
 const RESPONSE_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
 const ERROR_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
@@ -100,6 +102,7 @@ const agent = new Agent({
 type RequestOptions = {
   body?: object;
   form?: FormData;
+  formBytes?: number;
   signal?: AbortSignal | undefined;
   /** Maximum time to the response headers. */
   responseTimeoutMs?: number | undefined;
@@ -123,7 +126,8 @@ async function sendRequest(baseUrl: string, path: string, { body, form, headers,
 
 async function requestJson(baseUrl: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const timeoutSignal = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + BODY_TIMEOUT_MS);
+    const { responseTimeoutMs = RESPONSE_TIMEOUT_MS, formBytes = 0 } = options;
+    const timeoutSignal = AbortSignal.timeout(responseTimeoutMs + BODY_TIMEOUT_MS + Math.ceil(formBytes / MIN_BYTES_PER_MS));
     const signal = options.signal ? AbortSignal.any([options.signal, timeoutSignal]) : timeoutSignal;
     const { statusCode, body } = await sendRequest(baseUrl, path, { ...options, signal });
     const isSuccess = statusCode >= 200 && statusCode < 300;
@@ -223,7 +227,7 @@ export function createComfyServer(baseUrl: string, signal?: AbortSignal, timeout
       (path, options) => requestJson(baseUrl, path, { signal, responseTimeoutMs: timeoutMs, ...options }),
       createInvalidResponseFailure,
     ),
-    upload: (form: FormData) => requestJson(baseUrl, "/upload/image", { signal, form }),
+    upload: (form: FormData, formBytes: number) => requestJson(baseUrl, "/upload/image", { signal, form, formBytes }),
     open: (file: OutputFile, headers?: Record<string, string>) =>
       openFile(baseUrl, toViewPath(file), { signal, ...(headers && { headers }) }),
   };

@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ComfyServer, createInvalidResponseFailure, type ExchangeFailure } from "@/lib/comfyui/http";
+import { type ComfyServer, createInvalidResponseFailure, type ExchangeFailure, MIN_BYTES_PER_MS } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -150,9 +150,8 @@ function toProducedFile({ nodeId, key, index, filename, type, facts }: NodeFile,
   };
 }
 
-/** Short pauses are allowed. Without this limit, a runner that sends a few bytes at a time would never time out. */
+/** How long a download may be slower than `MIN_BYTES_PER_MS`. Otherwise, a runner that sends a few bytes at a time would never time out. */
 const MAX_SLOW_MS = 60_000;
-const MIN_BYTES_PER_MS = 16;
 const HEAD_BYTES = 64 * 1024;
 
 type FetchedFile = StagedFile & { width?: number; height?: number };

@@ -93,7 +93,7 @@ async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Res
   form.append("type", file.type);
   if (file.subfolder) form.append("subfolder", file.subfolder);
   form.append("overwrite", "true");
-  const result = await server.upload(form);
+  const result = await server.upload(form, input.size);
   if (!result.ok) return result;
   const response = asObject(result.value);
   const filename = asText(response?.name);

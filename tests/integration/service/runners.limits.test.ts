@@ -3,7 +3,8 @@ import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { FormData } from "undici";
+import { describe, expect, it, vi } from "vitest";
 import { findJob } from "@/lib/comfyui/client";
 import { createComfyServer, meterJson } from "@/lib/comfyui/http";
 import { createTraffic } from "@/lib/comfyui/socket";
@@ -162,6 +163,16 @@ it("times out when a file download is slow", async () => {
   const file = { filename: "slow.png", subfolder: "", type: "output" };
   expect(await fetchOutput(createComfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
   expect(await readdir(folder)).toEqual([]);
+});
+
+it("allows a large upload more time", async () => {
+  const startTimeout = vi.spyOn(AbortSignal, "timeout");
+  const server = await openTestServer((_request, response) => void response.end("{}"));
+  const form = new FormData();
+  form.append("type", "input");
+  expect(await createComfyServer(server.url).upload(form, 4e9)).toMatchObject({ ok: true });
+  expect(startTimeout.mock.lastCall?.[0]).toBeGreaterThan(250_000);
+  startTimeout.mockRestore();
 });
 
 it("allows a burst of traffic, then limits messages and bytes per second", () => {
