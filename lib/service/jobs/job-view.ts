@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaitReason } from "@/lib/contract/runners/runners";
 import { formatCount } from "@/lib/shared/text";
 import { getFileName, readAssets, toAsset } from "../assets/asset-view";
-import { query, type Reader } from "../store/database";
+import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import {
   batchBySize,
@@ -173,8 +173,8 @@ export async function listJobAssets(reader: Reader, jobId: string, page: { limit
 const MAX_LISTED_JOBS = 5000;
 
 /** Yields JSON text: [position from 1, id, graph, output node ids, { create_time }], oldest first. */
-export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
-  const readJobsInState = (state: KnownJobState) =>
+export async function* listQueue(database: Database, userId: number): AsyncIterable<string> {
+  const readJobsInState = (reader: Reader, state: KnownJobState) =>
     reader.rows(
       query
         .selectFrom("jobs")
@@ -184,12 +184,14 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
         .orderBy("seq")
         .limit(MAX_LISTED_JOBS),
     );
-  const runningJobs = await readJobsInState("in_progress");
-  const pendingJobs = await readJobsInState("pending");
+  const { runningJobs, pendingJobs } = await database.readSnapshot(async (reader) => ({
+    runningJobs: await readJobsInState(reader, "in_progress"),
+    pendingJobs: await readJobsInState(reader, "pending"),
+  }));
   async function* formatTuples(jobs: typeof runningJobs): AsyncIterable<string> {
     let position = 0;
-    for await (const batch of batchBySize(reader, jobs)) {
-      const texts = await readQueuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
+    for await (const batch of batchBySize(database, jobs)) {
+      const texts = await readQueuedTexts(database, batch.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of batch) {
         const text = texts.get(seq);
         // Omits jobs that were removed meanwhile. Damaged text becomes empty.

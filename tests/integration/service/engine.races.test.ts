@@ -1,8 +1,11 @@
 // Engine races that no request can time, such as a cancel while a lost job is requeued.
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { createFolders } from "@/lib/service/assets/folders";
 import { createJobEvents, createNoopPeerEvents } from "@/lib/service/events/job-events";
+import { listQueue } from "@/lib/service/jobs/job-view";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
@@ -95,6 +98,17 @@ async function startAtRunner(seq: number): Promise<void> {
     await startJob(tx, { seq, fence: 1 }, now());
   });
 }
+
+it("lists a job that starts while the queue is read", async () => {
+  const { id, seq } = await submitJob();
+  let startPromise: Promise<void> | undefined;
+  const rows: Database["rows"] = async (statement) => {
+    const result = await database.rows(statement);
+    await (startPromise ??= startAtRunner(seq));
+    return result;
+  };
+  expect(await text(Readable.from(listQueue({ ...database, rows }, USER_ID)))).toContain(id);
+});
 
 it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000 }, async () => {
   const { seq } = await submitJob();

@@ -21,29 +21,23 @@ import { clearHistory, removeEndedByIds } from "./ended-jobs";
 
 type HistoryPage = { max_items: number; offset: number };
 
-export async function listHistory(reader: Reader, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
-  const status = [...terminalStates];
-  const { seqs } = await listJobs(reader, userId, {
-    status,
-    sort_by: "create_time",
-    sort_order: "desc",
-    limit: page.max_items,
-    offset: page.offset,
-  });
-  return streamList(`{"history":[`, toListEntries(reader, await readJobs(reader, seqs)), "]}");
+export async function listHistory(database: Database, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
+  const jobs = await database.readSnapshot((reader) => readPage(reader, userId, page, "desc"));
+  return streamList(`{"history":[`, toListEntries(database, jobs), "]}");
 }
 
-export async function listOlderHistory(reader: Reader, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
-  const status = [...terminalStates];
-  const getLastOffset = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
-  const { seqs } = await listJobs(reader, userId, {
-    status,
-    sort_by: "create_time",
-    sort_order: "asc",
-    limit: page.max_items,
-    offset: page.offset < 0 ? await getLastOffset() : page.offset,
+export async function listOlderHistory(database: Database, userId: number, page: HistoryPage): Promise<AsyncIterable<string>> {
+  const jobs = await database.readSnapshot(async (reader) => {
+    const getLastOffset = async () => Math.max(0, (await countJobs(reader, userId, terminalStates)) - page.max_items);
+    return readPage(reader, userId, { ...page, offset: page.offset < 0 ? await getLastOffset() : page.offset }, "asc");
   });
-  return streamList("{", toOlderEntries(reader, await readJobs(reader, seqs)), "}");
+  return streamList("{", toOlderEntries(database, jobs), "}");
+}
+
+async function readPage(reader: Reader, userId: number, { max_items, offset }: HistoryPage, sort_order: "asc" | "desc") {
+  const order = { sort_by: "create_time", sort_order } as const;
+  const { seqs } = await listJobs(reader, userId, { status: [...terminalStates], ...order, limit: max_items, offset });
+  return readJobs(reader, seqs);
 }
 
 async function* toListEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
