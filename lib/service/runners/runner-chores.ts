@@ -2,6 +2,7 @@
 
 import { removeFromServer } from "@/lib/comfyui/client";
 import { createComfyServer } from "@/lib/comfyui/http";
+import { withTimeout } from "@/lib/shared/async";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
@@ -35,10 +36,37 @@ type ChoreDependencies = {
 };
 
 export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
-  const { database, checkIntervalMs, handlePeerChange } = dependencies;
+  const { database, log, checkIntervalMs, notifyChange, handlePeerChange, signal } = dependencies;
+  const runningChecks = new Set<string>();
   let lastCommitCount: number | undefined;
+
+  async function checkRemoteRunner(row: RunnerRow): Promise<void> {
+    if (runningChecks.has(row.id)) return;
+    runningChecks.add(row.id);
+    try {
+      if (!isOverLimits(row)) await checkRunnerRow(dependencies, row);
+      await clearLostAttempts(dependencies, row);
+    } catch (error) {
+      log.error({ err: error, runner: row.label }, "runner check failed");
+    } finally {
+      runningChecks.delete(row.id);
+    }
+  }
+
+  async function checkRunners(): Promise<void> {
+    const runnerRows = await readRunners(database);
+    const remoteRunners = runnerRows.filter(({ address }) => address !== null);
+    const isDraining = runnerRows.some(({ mode }) => mode === "draining");
+    // A slow runner must not delay the checks of the others.
+    await withTimeout(Promise.all(remoteRunners.map(checkRemoteRunner)), checkIntervalMs / 2, () => undefined);
+    // The built-in runner can drain too, even if it is the only one.
+    if (signal.aborted || (remoteRunners.length === 0 && !isDraining)) return;
+    if (isDraining) await database.commit(settleDraining);
+    await notifyChange();
+  }
+
   return [
-    { name: "runners", everyMs: checkIntervalMs, isShared: true, run: () => checkRunners(dependencies) },
+    { name: "runners", everyMs: checkIntervalMs, isShared: true, run: checkRunners },
     {
       name: "runners of other processes",
       everyMs: PEER_CHECK_INTERVAL_MS,
@@ -50,18 +78,6 @@ export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
       },
     },
   ];
-}
-
-async function checkRunners(dependencies: ChoreDependencies): Promise<void> {
-  const { database, notifyChange, signal } = dependencies;
-  const runnerRows = await readRunners(database);
-  const remoteRunners = runnerRows.filter(({ address }) => address !== null);
-  await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(dependencies, row)));
-  await clearLostAttempts(dependencies, remoteRunners);
-  // The built-in runner can drain too, even if it is the only one.
-  if (signal.aborted || (remoteRunners.length === 0 && !runnerRows.some(({ mode }) => mode === "draining"))) return;
-  await database.commit(settleDraining);
-  await notifyChange();
 }
 
 async function checkRunnerRow({ database, now, log, signal }: ChoreDependencies, row: RunnerRow): Promise<void> {
@@ -100,12 +116,10 @@ async function isUnchanged(tx: Transaction, { id, address }: RunnerRow): Promise
 
 const MAX_ARRIVAL_MS = 2000;
 
-async function clearLostAttempts({ database, now, signal }: ChoreDependencies, runners: readonly RunnerRow[]): Promise<void> {
-  for (const { id, address } of runners) {
-    for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
-      const jobKey = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), jobKey))) break;
-      await database.commit((tx) => markCleared(tx, attempt));
-    }
+async function clearLostAttempts({ database, now, signal }: ChoreDependencies, { id, address }: RunnerRow): Promise<void> {
+  for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
+    const jobKey = { promptId: attempt.prompt_id, clientId: attempt.client_id };
+    if (address === null || signal.aborted || !(await removeFromServer(createComfyServer(address, signal), jobKey))) return;
+    await database.commit((tx) => markCleared(tx, attempt));
   }
 }

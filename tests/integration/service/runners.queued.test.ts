@@ -171,18 +171,23 @@ describe("changed runners", () => {
     return { open, waitForProbe: () => until("the runner is probed", () => isRequested) };
   }
 
+  function createCheck(checkIntervalMs: number): () => Promise<unknown> {
+    const noop = () => Promise.resolve();
+    const dependencies = {
+      ...{ database, now: Date.now, log: silentLog, checkIntervalMs },
+      ...{ notifyChange: noop, handlePeerChange: noop, signal: new AbortController().signal },
+    };
+    const chore = createRunnerChores(dependencies)[0];
+    return async () => chore?.run(() => true);
+  }
+
   it.each([
     ["fails", "address change", { address: "http://127.0.0.1:9" }],
     ["succeeds", "address change", { address: "http://127.0.0.1:9" }],
     ["succeeds", "removal", { removed_at: 2 }],
   ] as const)("ignores a probe that %s after the %s", async (mode, _event, change) => {
     const { open, waitForProbe } = holdProbe(server, mode);
-    const noop = () => Promise.resolve();
-    const dependencies = {
-      ...{ database, now: Date.now, log: silentLog, checkIntervalMs: 1000 },
-      ...{ notifyChange: noop, handlePeerChange: noop, signal: new AbortController().signal },
-    };
-    const choreRun = createRunnerChores(dependencies)[0]?.run(() => true);
+    const choreRun = createCheck(120_000)();
     await waitForProbe();
     await database.commit((tx) => tx.run(query.updateTable("runners").set(change).where("id", "=", "r")));
     open();
@@ -193,6 +198,21 @@ describe("changed runners", () => {
       checked_at: null,
     });
     expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
+  });
+
+  it("are checked and settled while another one responds slowly", { timeout: 20_000 }, async () => {
+    const { open, waitForProbe } = holdProbe(server);
+    const otherServer = await startRunnerServer({ objectInfo: createGpuClasses(["two.safetensors"]) });
+    const values = { label: "S", address: otherServer.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };
+    await database.commit((tx) => tx.run(query.insertInto("runners").values({ ...values, id: "s", mode: "draining" })));
+    const check = createCheck(2);
+    const readRunner = () => database.row(query.selectFrom("runners").select(["checked_at", "mode"]).where("id", "=", "s"));
+    await check();
+    await waitForProbe();
+    await until("the other runner is checked", async () => (await readRunner())?.checked_at !== null);
+    await check();
+    expect(await readRunner()).toMatchObject({ mode: "paused" });
+    open();
   });
 
   it("discards a probe when the runner was removed meanwhile", async () => {
