@@ -1,5 +1,5 @@
 import { parseStatus } from "@/lib/comfyui/client";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject, asText, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -62,7 +62,7 @@ export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, 
     for (const [key, items] of Object.entries(output)) {
       const previousItems = itemsByKey.get(key);
       if (Array.isArray(previousItems) && Array.isArray(items)) for (const item of items) previousItems.push(item);
-      else itemsByKey.set(key, Array.isArray(items) ? [...items] : items);
+      else itemsByKey.set(key, Array.isArray(items) ? copySpellings(items, [...items]) : items);
     }
   }
   return new Map([...outputsByNode].map(([nodeId, itemsByKey]) => [nodeId, Object.fromEntries(itemsByKey)]));
@@ -90,6 +90,7 @@ export function readOutputs(outputsByNode: ReadonlyMap<string, JsonObject>): Rea
         } else if (item !== null) otherValues.push(item);
       }
       if (otherValues.length === 0) continue;
+      if (otherValues.length === items.length) copySpellings(items, otherValues);
       remainingLength -= writeExactJson(otherValues).length;
       if (remainingLength < 0) continue;
       if (key === "text" && otherValues.every((value) => typeof value === "string")) outputs.texts = otherValues;

@@ -178,9 +178,9 @@ export function replaceRemoteNames<T>(value: T, inputs: readonly RemoteInput[]):
     typeof item === "string"
       ? rename(item)
       : Array.isArray(item)
-        ? item.map(walk)
+        ? copySpellings(item, item.map(walk))
         : isObject(item)
-          ? Object.fromEntries(Object.entries(item).map(([key, child]) => [key, walk(child)]))
+          ? copySpellings(item, Object.fromEntries(Object.entries(item).map(([key, child]) => [key, walk(child)])))
           : item;
   return walk(value) as T; // the same shape with other texts
 }

@@ -158,18 +158,25 @@ describe("the notation of a number", () => {
     expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 
-  it("is sent unchanged to a runner in objects, lists and links", async () => {
+  it("is sent unchanged to a runner and back in objects, lists and links", async () => {
     const { client, addRunner } = await startRunnerService();
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const anyClass = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
     const server = await addRunner("GPU", { objectInfo: { Any: anyClass }, makeOutput: () => ({ other: { text: ["x"] } }) });
+    const outputsJson = `"values":[${NUMBER_LITERALS}],"objects":[{${fieldsJson}}]`;
+    server.faults.set("GET /history/*", ({ url }, response) => {
+      const status = '{"status_str":"success","completed":true,"messages":[]}';
+      response.end(`{"${url?.split("/").at(-1) ?? ""}":{"status":${status},"outputs":{"4":{${outputsJson}}}}}`);
+    });
     const firstNode = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${NUMBER_LITERALS}]},"number":5}}`;
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
     const secondNode = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
     const body = `{"prompt":{${firstNode},${secondNode}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await postPrompt(client, body);
     expect(response.text).toContain("prompt_id");
-    expect(await waitForEnd(client, asString(asRecord(response.body).prompt_id))).toMatchObject({ status: "completed" });
+    const id = asString(asRecord(response.body).prompt_id);
+    expect(await waitForEnd(client, id)).toMatchObject({ status: "completed" });
+    expect((await client.get(`/api/jobs/${id}`)).text).toContain(outputsJson);
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${firstNode},${secondNode.replaceAll("clip.mp4", sentName ?? "")}}`);

@@ -1,6 +1,6 @@
 // Stores a job's files as blobs and assets. Skips files that exceed the user's quota.
 
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { getFileName } from "@/lib/service/assets/asset-view";
 import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
 import { checkQuota } from "@/lib/service/assets/quota";
@@ -40,7 +40,8 @@ export function toNodeOutput({ files, texts, others = {} }: Extract<RunEvent, { 
 type Items = Map<string, unknown[]>;
 
 function addItems(nodeItems: Items, key: string, items: readonly unknown[]): void {
-  nodeItems.set(key, [...(nodeItems.get(key) ?? []), ...items]);
+  const previousItems = nodeItems.get(key);
+  nodeItems.set(key, previousItems ? [...previousItems, ...items] : copySpellings(items, [...items]));
 }
 
 function addFile(nodeItems: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
