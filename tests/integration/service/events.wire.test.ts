@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type EventSocket, getRefusalStatus, openEventSocket } from "@/tests/support/event-socket";
 import { createHttpClient, createKey, openServiceProcess, runServiceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { asRecord, createColorGraph, createWaitGraph, submitGraph } from "./support";
+import { asRecord, createColorGraph, createWaitGraph, readJob, submitGraph } from "./support";
 
 const openSockets: EventSocket[] = [];
 const { client, dataDir, key, service } = await openServiceProcess();
@@ -104,6 +104,16 @@ describe("job events", () => {
     for (const { data: progress } of listProgress()) expect(progress).toMatchObject({ max: 100, value: expect.any(Number) });
     const state = socket.getMessages(id).findLast(({ type }) => type === "progress_state")?.data;
     expect(state?.nodes).toMatchObject({ "1": { state: "finished" }, "2": { state: "running", prompt_id: id } });
+    await client.post(`/job/${id}/cancel`);
+    await socket.waitForEnd(id);
+  });
+
+  it("sends the state of nodes that finished before the client connected", async () => {
+    const id = await submitGraph(client, createWaitGraph(600, 0x12));
+    await until("the first node has finished", async () => Number(asRecord((await readJob(client, id)).progress ?? {}).nodes_done) > 0);
+    const socket = await connectSocket("");
+    const state = await until("a state has arrived", () => socket.getMessages(id).find(({ type }) => type === "progress_state")?.data);
+    expect(state.nodes).toMatchObject({ "1": { state: "finished" }, "2": { state: "running" } });
     await client.post(`/job/${id}/cancel`);
     await socket.waitForEnd(id);
   });

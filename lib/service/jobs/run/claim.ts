@@ -61,13 +61,15 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
     },
 
     reportEvent(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
+      // A client that connects later also gets the state of these nodes.
+      if (event.kind === "cached") for (const nodeId of event.nodeIds) finishedNodes.add(nodeId);
+      if (event.kind === "node") finishedNodes.add(event.nodeId);
       if (isOver || !events.hasListeners(job)) return;
       if (event.kind === "preview") {
         // A preview has no job id. Receivers assign it to the job of the previous message.
         if (newestStep) notify("progress", newestStep);
         events.sendPreview(job, event.bytes);
       } else if (event.kind === "cached") {
-        for (const nodeId of event.nodeIds) finishedNodes.add(nodeId);
         notify("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
       } else if (event.kind === "start") {
         newestStep = { value: 0, max: 1, prompt_id, node: event.nodeId };
@@ -80,7 +82,6 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
         notify("progress", newestStep);
         sendState({ nodeId: node, value: step, max: steps });
       } else {
-        finishedNodes.add(event.nodeId);
         const output = toNodeOutput(event);
         if (output) sendExecuted(event.nodeId, output);
       }
