@@ -152,7 +152,7 @@ async function readAll(request: Request, maxBytes: number): Promise<string> {
     if (size > maxBytes) throw createBodyTooLargeError(maxBytes);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return new TextDecoder().decode(Buffer.concat(chunks)); // without a byte order mark, like request.text()
 }
 
 function createBodyTooLargeError(maxBytes: number): ServiceError {

@@ -160,6 +160,11 @@ describe("request duration limits", async () => {
     expect(await response.json()).toMatchObject({ code: "REQUEST_TIMEOUT" });
   });
 
+  it("ignores a byte order mark in a JSON body without a length", async () => {
+    const body = createSlowBody('\uFEFF{"delete":["', { intervalMs: 1, bytes: 1, end: '"]}' });
+    expect((await send("/api/history", body, { "content-type": "application/json" })).status).toBe(200);
+  });
+
   it("ends a stalled upload and leaves no file", async () => {
     const asset = await send("/api/assets", createSlowBody(`${bodyStart}some bytes`), multipart);
     expect([asset.status, asRecord(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
