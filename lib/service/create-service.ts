@@ -54,7 +54,7 @@ function createServiceChores(dependencies: RetentionDependencies & PruneDependen
   const cacheSweep: Chore = { name: "cache", everyMs: 300_000, run: createNodeCacheSweep(dependencies.folders.nodeCache) };
   const retention: Chore = {
     name: "retention",
-    everyMs: 2000,
+    everyMs: 60_000,
     isShared: true,
     run: (canContinue) => applyRetention(dependencies, canContinue),
   };

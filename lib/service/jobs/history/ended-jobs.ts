@@ -21,13 +21,10 @@ async function removeEndedJobs(database: Database, { userId, endedUntil, maxCoun
   const canRemoveMore = () => removedCount < maxCount && canContinue();
   await runWithPauses(canRemoveMore, async () => {
     const oldestJobs = selectOldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, maxCount - removedCount));
-    const deletedCount = await database.commitWithReserve(async (tx) => {
-      const seqs = (await tx.rows(oldestJobs)).map((job) => job.seq);
-      if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
-      return seqs.length;
-    });
-    removedCount += deletedCount;
-    return deletedCount > 0;
+    const seqs = (await database.rows(oldestJobs)).map((job) => job.seq);
+    if (seqs.length === 0) return false;
+    removedCount += await database.commitWithReserve((tx) => tx.run(query.deleteFrom("jobs").where("seq", "in", seqs)));
+    return true;
   });
   return removedCount;
 }
