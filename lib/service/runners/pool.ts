@@ -115,7 +115,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
     if (states.has("ready")) return undefined;
     const state = readinessOrder.find((value) => states.has(value)) ?? "none";
     const labels = capableRunners.map(({ label }) => label);
-    return { state, runners: labels, message: describeState(state, labels) };
+    return { state, runners: labels, message: describeState(states.size > 1 ? "mixed" : state, labels) };
   }
 
   await refresh();
@@ -177,7 +177,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
       const candidates = runnerRows.map(({ id, label }) => ({ label, missingNeeds: findMissingNeeds(libraries.getLibrary(id), needs) }));
       if (candidates.some((item) => item.missingNeeds.length === 0)) return undefined;
       return candidates
-        .map((item) => `${item.label} lacks ${item.missingNeeds.slice(0, 5).join(", ")}${item.missingNeeds.length > 5 ? " and more" : ""}`)
+        .map((item) => `${item.label} lacks ${formatFirst(item.missingNeeds)}`)
         .join("; ");
     },
   };
@@ -241,12 +241,18 @@ export function parseKind(kind: string) {
   return { needs: needs === "" ? null : Number(needs), triedRunners: triedText.split(",").filter(Boolean) };
 }
 
-function describeState(state: Exclude<JobWaitReason["state"], "queued">, labels: readonly string[]): string {
-  const names = labels.slice(0, 5).join(", ");
+function describeState(state: Exclude<JobWaitReason["state"], "queued"> | "mixed", labels: readonly string[]): string {
+  const names = formatFirst(labels);
+  const [be, have, take] = labels.length === 1 ? ["is", "has", "takes"] : ["are", "have", "take"];
   if (state === "none") return "No runner can run this job any more. The operator can add one.";
-  if (state === "checking") return `Waits for ${names}, which has not responded yet.`;
-  if (state === "unreachable") return `Waits for ${names}, which is unreachable.`;
-  if (state === "set_aside") return `Waits for ${names}, which was set aside.`;
-  if (state === "draining") return `Waits for ${names}, which is draining and takes no new jobs.`;
-  return `Waits for ${names}, which is paused.`;
+  if (state === "mixed") return `Waits for ${names}, which accept no jobs.`;
+  if (state === "checking") return `Waits for ${names}, which ${have} not responded yet.`;
+  if (state === "unreachable") return `Waits for ${names}, which ${be} unreachable.`;
+  if (state === "set_aside") return `Waits for ${names}, which ${labels.length === 1 ? "was" : "were"} set aside.`;
+  if (state === "draining") return `Waits for ${names}, which ${be} draining and ${take} no new jobs.`;
+  return `Waits for ${names}, which ${be} paused.`;
+}
+
+function formatFirst(names: readonly string[]): string {
+  return names.slice(0, 5).join(", ") + (names.length > 5 ? " and more" : "");
 }

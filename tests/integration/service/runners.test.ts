@@ -224,11 +224,12 @@ describe("jobs on runners", () => {
   it("waits for a paused or unreachable runner and reports it", async () => {
     const { client, addRunner, changeRunner, readRunner, removeRunner } = await startRunnerService();
     const server = await addRunner();
-    await changeRunner("GPU", "paused");
+    await addRunner("B");
+    for (const label of ["GPU", "B"]) await changeRunner(label, "paused");
     const jobId = await submitGraph(client, createModelGraph());
     expect(await readJob(client, jobId)).toMatchObject({
       status: "pending",
-      waits: { state: "paused", runners: ["GPU"], message: "Waits for GPU, which is paused." },
+      waits: { state: "paused", runners: ["GPU", "B"], message: "Waits for GPU, B, which are paused." },
     });
     expect((await listJobs(client))[0]).toMatchObject({ waits: { state: "paused" } });
     await server.disconnect();
@@ -236,6 +237,7 @@ describe("jobs on runners", () => {
     const getWaits = async () => asRecord((await readJob(client, jobId)).waits ?? { state: "" });
     await until("the runner is unreachable", async () => (await getWaits()).state === "unreachable");
     expect(await readRunner()).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+    expect((await getWaits()).message).toBe("Waits for GPU, B, which accept no jobs.");
     await server.reconnect();
     expect(await waitForEnd(client, jobId)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await removeRunner("GPU")).toEqual({ ok: true, value: undefined });
