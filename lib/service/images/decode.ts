@@ -15,7 +15,7 @@ export type DecodedImage = {
   alpha?: Raster;
 };
 
-export type Claim = (size: Size, frames: number) => void;
+type Claim = (size: Size, frames: number) => void;
 
 export type FilePixels = {
   data: Buffer;
@@ -49,7 +49,7 @@ export async function readPixels(path: string, claim: Claim): Promise<FilePixels
   return { data, channels: info.channels, size, pages, hasAlpha, is16Bit, isGrey: header.channels === 1, isCmyk };
 }
 
-export function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
+function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
   return hasAlpha ? 2 * pages : pages;
 }
 

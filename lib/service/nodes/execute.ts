@@ -3,18 +3,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { getOwn } from "@/lib/contract/json/json";
+import { readPixels } from "../images/decode";
 import { checkTexts, createShownTextsCheck, type NodeContext, NodeFailure, renumberDisplayName } from "./definition";
 import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
 import { readInputLiteral } from "./literal";
-import {
-  type CachedNodeResult,
-  createNodeValues,
-  type ImageFiles,
-  type NodeCache,
-  type NodeValues,
-  planReuse,
-  type Reuse,
-} from "./node-cache";
+import { type CachedNodeResult, createNodeValues, type NodeCache, type NodeValues, planReuse, type Reuse } from "./node-cache";
 import { type PlannedNode, planRun } from "./plan";
 import { createPreviews, type Previews } from "./previews";
 import { type Cancellation, CancelledError, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
@@ -246,7 +239,7 @@ function createContext(plannedNode: PlannedNode, run: NodeRun, { saver, files }:
       if (!file) throw new NodeFailure("FileNotFoundError", `Image file "${name}" not found.`);
       return file.path;
     },
-    readPixels: (path) => run.imageFiles.read(path, nodeValues.claimPixels),
+    readPixels: (path) => readPixels(path, nodeValues.claimPixels),
     pngText: request.pngText,
     getNextNumber: run.getNextNumber,
     async saveFile({ content, size, ...details }) {
@@ -264,7 +257,6 @@ type Execution = {
   request: RunRequest;
   cancellation: Cancellation;
   cache: NodeCache;
-  imageFiles: ImageFiles;
   send: (event: RunEvent) => void;
 };
 

@@ -1,4 +1,4 @@
-// The worker's cache between nodes and jobs: results, values and decoded images.
+// The worker's cache between nodes and jobs: results and values.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,6 @@ import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
-import { type Claim, countFrames, type FilePixels, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
 import { checkCachedTexts, countValuePixels, isRaster, NodeFailure, type NodeValue, sumTextBytes } from "./definition";
 import { readInputLiteral } from "./literal";
@@ -177,43 +176,3 @@ function describePixelLimit(requiredPixels: number, maxPixels: number): string {
   const formatMegapixels = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
   return `The job needs ${formatMegapixels(requiredPixels)} at once, but this service allows ${formatMegapixels(maxPixels)}. Use smaller images or batches.`;
 }
-
-export type ImageFiles = {
-  /** Decodes the next job's image in another thread. Call it before a run. You need not await it. */
-  prefetch(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
-  read(path: string, claim: Claim): Promise<FilePixels>;
-};
-
-const MAX_PREFETCH_PIXELS = 1 << 23;
-const MAX_READ_PATHS = 64;
-
-export function createImageFiles(): ImageFiles {
-  const prefetchedPixels = new Map<string, Promise<FilePixels | undefined>>();
-  /** Not prefetched, because the cache probably contains the results of nodes that read these files. */
-  const readPaths = createLru<string, true>({ max: MAX_READ_PATHS });
-
-  return {
-    async prefetch({ images, nextImage }) {
-      const imagePaths = new Set(Object.values(images).map(({ path }) => path));
-      for (const path of prefetchedPixels.keys()) if (!imagePaths.has(path)) prefetchedPixels.delete(path);
-      if (nextImage === undefined || readPaths.has(nextImage) || prefetchedPixels.has(nextImage)) return;
-      const pendingPixels = readPixels(nextImage, rejectLargeImage).catch(() => undefined);
-      prefetchedPixels.set(nextImage, pendingPixels);
-      await pendingPixels;
-    },
-
-    async read(path, claim) {
-      const pendingPixels = prefetchedPixels.get(path);
-      prefetchedPixels.delete(path);
-      readPaths.set(path, true);
-      const pixels = await pendingPixels;
-      if (!pixels) return readPixels(path, claim);
-      claim(pixels.size, countFrames(pixels));
-      return pixels;
-    },
-  };
-}
-
-const rejectLargeImage: Claim = ({ width, height }, frames) => {
-  if (width * height * frames > MAX_PREFETCH_PIXELS) throw new Error("The image is too large to prefetch.");
-};

@@ -9,7 +9,6 @@ export type RunRequest = {
   /** Ids of the output nodes to run. Only nodes that they depend on are executed. */
   outputs: string[];
   images: Record<string, { path: string; hash: string }>;
-  nextImage?: string | undefined;
   /** An existing, empty folder on the disk of the blob store. */
   outputDir: string;
   maxPixels: number;

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { executeGraph } from "./execute";
-import { createImageFiles, createNodeCache } from "./node-cache";
+import { createNodeCache } from "./node-cache";
 import { type Cancellation, createCancellation, type WorkerCommand, type WorkerMessage } from "./run";
 
 // A worker processes one image at a time. Without sharp's own cache and parallelism, its memory remains bounded.
@@ -17,7 +17,6 @@ if (!port) throw new Error("This file runs as a worker thread.");
 
 const MAX_CACHE_BYTES = 192 * 1024 * 1024;
 const cache = createNodeCache(MAX_CACHE_BYTES);
-const imageFiles = createImageFiles();
 
 let currentRun: Cancellation | undefined;
 
@@ -31,7 +30,6 @@ port.on("message", (message: WorkerCommand) => {
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
   currentRun = cancellation;
-  void imageFiles.prefetch(request);
   let hasEnded = false;
   const send = (message: WorkerMessage) => {
     if (!hasEnded) port.postMessage(message);
@@ -39,7 +37,7 @@ port.on("message", (message: WorkerCommand) => {
   };
   // A wait or an encoder may continue in the background after a cancel. The response does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
-  void executeGraph({ request, cancellation, cache, imageFiles, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
+  void executeGraph({ request, cancellation, cache, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
     send({ kind: "done", jobId, outcome }),
   );
 });

@@ -22,7 +22,6 @@ export type JobQueue = {
   releaseProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
   handleSlotsChanged(): void;
   resume(job: ActiveRun, runner: RunnerRow): Promise<void>;
-  peekNext(): number | undefined;
   stop(): Promise<void>;
 };
 

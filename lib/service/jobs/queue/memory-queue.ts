@@ -1,14 +1,11 @@
 // The in-memory queue of a single process: round robin between users, submission order within a user.
 
-import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
 import { createSlots, type JobQueue, listWaitingJobs, type QueueContext } from "./job-queue";
 
 /** The waiting jobs of a user and kind. Removed jobs are skipped, and filtered out once they are half of the queue. */
 type KindQueue = { seqs: number[]; head: number; removedSeqs: Set<number> };
 type CanRun = (kind: string) => boolean;
-
-const canRunAny: CanRun = () => true;
 
 export function createFairQueue() {
   const queuesByUser = new Map<number, Map<string, KindQueue>>();
@@ -50,7 +47,7 @@ export function createFairQueue() {
   }
 
   /** If several users were served equally long ago, the earliest to join wins. */
-  function peek(canRun: CanRun = canRunAny): WaitingJob | undefined {
+  function findNextJob(canRun: CanRun): WaitingJob | undefined {
     let nextJob: WaitingJob | undefined;
     let earliestTurn = Infinity;
     for (const userId of [...queuesByUser.keys()]) {
@@ -75,8 +72,8 @@ export function createFairQueue() {
       kindQueue.head = 0;
     },
 
-    dequeue(canRun?: CanRun): WaitingJob | undefined {
-      const nextJob = peek(canRun);
+    dequeue(canRun: CanRun = () => true): WaitingJob | undefined {
+      const nextJob = findNextJob(canRun);
       if (!nextJob) return undefined;
       const kindQueue = getOrCreateQueue(nextJob.userId, nextJob.kind);
       kindQueue.head += 1;
@@ -88,8 +85,6 @@ export function createFairQueue() {
       lastTurnByUser.set(nextJob.userId, ++turnCount);
       return nextJob;
     },
-
-    peek,
 
     /** Removes jobs without using a turn. */
     remove(userId: number, seqs: readonly number[]): void {
@@ -106,7 +101,7 @@ export function createFairQueue() {
 }
 
 export function createMemoryQueue(context: QueueContext): JobQueue {
-  const { database, pool, concurrency } = context.dependencies;
+  const { database, pool } = context.dependencies;
   const queue = createFairQueue();
   const returnEntry = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.returnEntry(userId, seq, kind));
   const slots = createSlots(context, { returnEntry, onSlotFree: assignJobs });
@@ -141,8 +136,6 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
     releaseProcesses: () => Promise.resolve(),
     handleSlotsChanged: assignJobs,
     resume: slots.resume,
-    // With several slots, it is unknown which slot gets the job.
-    peekNext: () => (concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined),
     stop: () => Promise.resolve(),
   };
 }

@@ -73,7 +73,6 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     releaseProcesses: unlockWorkers,
     handleSlotsChanged: worker.wakeUp,
     resume: slots.resume,
-    peekNext: () => undefined,
     stop: worker.stop,
   };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { getBlobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
 import { isHandedOver } from "@/lib/service/runners/attempts";
 import { formatKind } from "@/lib/service/runners/pool";
@@ -38,8 +37,7 @@ async function runClaimedJob(engineOptions: EngineOptions, job: ActiveRun, end: 
     // Rename the folder so that a reader with an old path can't get this job's files.
     if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
     else await rename(spareFolder, outputDir).catch(() => mkdir(outputDir, { mode: 0o700 }));
-    const nextImage = await findNextImage(dependencies, queue.peekNext());
-    isCompleted = (await executeJob(dependencies, { ...jobContext, outputDir, end, nextImage })).outcome === "success";
+    isCompleted = (await executeJob(dependencies, { ...jobContext, outputDir, end })).outcome === "success";
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
     // Requeue instead of failing: an outage isn't the job's fault.
@@ -54,18 +52,6 @@ async function runClaimedJob(engineOptions: EngineOptions, job: ActiveRun, end: 
     if (job.remote) background.add(refreshPool(dependencies));
     await reportEnd(dependencies, job);
     background.add(removeTempFolders(engineOptions, job, outputDir, isCompleted));
-  }
-}
-
-/** Finds the next job's image, which a worker decodes in advance. A wrong guess is harmless. */
-async function findNextImage({ database, blobs, log }: EngineDependencies, seq: number | undefined): Promise<string | undefined> {
-  if (seq === undefined) return undefined;
-  try {
-    const image = await database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
-    return image && getBlobPath(blobs.folder, image.hash);
-  } catch (error) {
-    log.warn({ err: error, seq }, "waiting job image read failed");
-    return undefined;
   }
 }
 

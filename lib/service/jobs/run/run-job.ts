@@ -24,11 +24,8 @@ export async function executeJob(...[dependencies, run]: Parameters<typeof execu
   return observeRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(dependencies, run));
 }
 
-async function execute(
-  dependencies: EngineDependencies,
-  run: JobContext & { outputDir: string; end: EndCommit; nextImage: string | undefined },
-): Promise<Execution> {
-  const { job, outputDir, end, nextImage } = run;
+async function execute(dependencies: EngineDependencies, run: JobContext & { outputDir: string; end: EndCommit }): Promise<Execution> {
+  const { job, outputDir, end } = run;
   const { record, reporter } = job;
   if (job.isStarted()) reporter.reportStart(record.startMs);
   let startPromise: Promise<unknown> | undefined;
@@ -59,7 +56,6 @@ async function execute(
             graph: job.graph,
             outputs: job.outputs,
             images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: getPath(hash), hash }])),
-            nextImage,
             outputDir,
             maxPixels: dependencies.maxJobPixels,
             cacheDir,
