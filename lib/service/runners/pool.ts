@@ -176,9 +176,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
     describeMissingNeeds(needs: Needs): string | undefined {
       const candidates = runnerRows.map(({ id, label }) => ({ label, missingNeeds: findMissingNeeds(libraries.getLibrary(id), needs) }));
       if (candidates.some((item) => item.missingNeeds.length === 0)) return undefined;
-      return candidates
-        .map((item) => `${item.label} lacks ${formatFirst(item.missingNeeds)}`)
-        .join("; ");
+      return candidates.map((item) => `${item.label} lacks ${formatFirst(item.missingNeeds)}`).join("; ");
     },
   };
 }

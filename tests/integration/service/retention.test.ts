@@ -81,7 +81,10 @@ describe("retention", () => {
     const { databaseUrl } = service.settings;
     const database = await (databaseUrl === undefined ? openDatabase(getDatabasePath(service.folder), Date.now) : openPostgres(databaseUrl, Date.now)); // prettier-ignore
     const runRetention = (commitWithReserve = database.commitWithReserve) =>
-      applyRetention({ database: { ...database, commitWithReserve }, settings: { retentionDays: 1, retentionJobs: 2 }, now: Date.now }, () => true);
+      applyRetention(
+        { database: { ...database, commitWithReserve }, settings: { retentionDays: 1, retentionJobs: 2 }, now: Date.now },
+        () => true,
+      );
     expect(await runRetention()).toBe(2);
     expect(await runRetention(() => Promise.reject(new Error("unexpected commit")))).toBe(0);
     await database.close();

@@ -93,7 +93,12 @@ describe("rejected forms", () => {
     ["a form without parts", () => "--b--\r\n", "MISSING_FILE", "file"],
     ["a long part", () => `${createPlainFilePart()}${createField("name", "n".repeat(1_100_000))}--b--\r\n`, "INVALID_BODY", "name"],
     ["too many parts", () => `${createPlainFilePart()}${createField("tags", "x").repeat(501)}--b--\r\n`, "INVALID_BODY", "parts"],
-    ["too much text", () => `${createPlainFilePart()}${createField("tags", "x".repeat(900_000)).repeat(19)}--b--\r\n`, "INVALID_BODY", "texts"],
+    [
+      "too much text",
+      () => `${createPlainFilePart()}${createField("tags", "x".repeat(900_000)).repeat(19)}--b--\r\n`,
+      "INVALID_BODY",
+      "texts",
+    ],
     ["a file in base64", () => `${base64Part}--b--\r\n`, "INVALID_BODY", "Content-Transfer-Encoding"],
     ["a long file name", () => `${longNamePart}--b--\r\n`, "INVALID_BODY", "name"],
   ])("get 400 with a message for %s", async (_name, body, code, expectedText) => {
