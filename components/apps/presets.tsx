@@ -26,6 +26,7 @@ type PresetsProps = {
 /** Fills the form with the app's defaults, the last run's values, or a saved preset. */
 export function Presets({ app, inputs, values, lastValues, onFill }: PresetsProps) {
   const t = useTranslations("apps.presets");
+  const getLabel = usePresetLabel();
   const loadedPresets = useReadOnce(getAppApiPath(app, "presets"), getPresets);
   const [isSaving, setSaving] = useState(false);
   const presets = loadedPresets.value ?? [];
@@ -44,7 +45,7 @@ export function Presets({ app, inputs, values, lastValues, onFill }: PresetsProp
         </option>
         <option value={DEFAULTS_OPTION}>{t("own")}</option>
         {lastValues ? <option value={LAST_RUN_OPTION}>{t("last")}</option> : null}
-        <Options of={presets.map(({ id, name, isTeam }) => [id, isTeam ? t("ofTeam", { name }) : name])} />
+        <Options of={presets.map((preset) => [preset.id, getLabel(preset)])} />
       </Select>
       <Button onClick={() => setSaving(true)}>{t("save")}</Button>
       {loadedPresets.failure ? (
@@ -63,6 +64,11 @@ export function Presets({ app, inputs, values, lastValues, onFill }: PresetsProp
   );
 }
 
+function usePresetLabel(): (preset: AppPreset) => string {
+  const t = useTranslations("apps.presets");
+  return ({ name, isTeam }) => (isTeam ? t("ofTeam", { name }) : name);
+}
+
 type PresetFormProps = {
   app: string;
   presets: readonly AppPreset[];
@@ -71,14 +77,15 @@ type PresetFormProps = {
   onClose: () => void;
 };
 
-/** Saves the values as a preset. An existing preset of the same name is replaced. */
+/** Saves the values as a preset. Replaces a preset of the same name, but never a team preset by a personal one. */
 function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProps) {
   const t = useTranslations("apps.presets");
+  const getLabel = usePresetLabel();
   const [name, setName] = useState("");
   const [isTeam, setTeam] = useState(false);
   const { busyWith, failure, send } = useRequests<"change">();
   const isBusy = busyWith !== undefined;
-  const existingPreset = presets.find((preset) => preset.name === name.trim());
+  const existingPreset = presets.find((preset) => preset.name === name.trim() && preset.isTeam === isTeam);
   async function changePreset(method: "POST" | "PUT" | "DELETE", id?: string): Promise<boolean> {
     const json = method === "DELETE" ? undefined : { name: name.trim(), inputs: values, isTeam };
     const result = await send(
@@ -101,12 +108,12 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
         <ul aria-label={t("saved")} className="flex max-h-52 flex-col overflow-y-auto rounded-md border border-line">
           {presets.map((preset) => (
             <li key={preset.id} className="flex items-center gap-2 border-b border-line px-2.5 py-1 last:border-b-0">
-              <span className="min-w-0 flex-1 truncate">{preset.name}</span>
+              <span className="min-w-0 flex-1 truncate">{getLabel(preset)}</span>
               <Button
                 size="small"
                 tone="quiet"
                 busy={isBusy}
-                aria-label={t("removeOf", { name: preset.name })}
+                aria-label={t("removeOf", { name: getLabel(preset) })}
                 onClick={() => void changePreset("DELETE", preset.id)}
               >
                 {t("remove")}

@@ -97,7 +97,10 @@ beforeEach(() => {
       if (page.arePresetsUnavailable)
         return jsonResponse(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
       return jsonResponse(200, {
-        presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
+        presets: [
+          { id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true },
+          { id: "p2", name: "Crows", inputs: { prompt: "a crow" }, isTeam: true, canChange: true },
+        ],
       });
     }
     page.requests.push({

@@ -170,6 +170,19 @@ it("retries loading presets after a failure and fills the form from one", async 
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
+it.each([
+  { isTeam: false, request: { method: "POST", path: "/api/apps/app-1/presets" } },
+  { isTeam: true, request: { method: "PUT", path: "/api/apps/app-1/presets/p2" } },
+])("replaces a team preset only when saving for the team: $isTeam", async ({ isTeam, request }) => {
+  await showApp();
+  await screen.findByRole("option", { name: "Crows (team)" });
+  await press("Save values");
+  await typeInto("Name", "Crows");
+  if (isTeam) await act(async () => void fireEvent.click(screen.getByLabelText("Share with the team")));
+  await press(isTeam ? "Replace" : "Save");
+  expect(page.requests).toMatchObject([{ ...request, body: { name: "Crows", isTeam } }]);
+});
+
 it("reports a missing preset picture until another is chosen", async () => {
   page.missingFiles = ["fox.png"];
   await showApp();
