@@ -39,11 +39,15 @@ describe("running", () => {
     expect(service.submissions).toHaveLength(2);
   });
 
-  it("submits nothing on Ctrl+Enter while an input method is open", async () => {
+  it("submits nothing on Ctrl+Enter while an input method or a dialog is open", async () => {
     await showSample(createApi(service));
     const pressEnter = (options: object) => fireEvent.keyDown(getField("width"), { key: "Enter", ctrlKey: true, ...options });
     for (const composing of [{ isComposing: true }, { keyCode: 229 }]) pressEnter(composing);
+    fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
+    const dialog = await screen.findByRole("dialog");
+    pressEnter({});
     expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
+    fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
     pressEnter({});
     expect(screen.queryAllByRole("button", { name: "Submitting" })).not.toEqual([]);
   });
