@@ -151,13 +151,10 @@ const getRuns = ({ runs }: RunsResponse) => runs;
 export function useAppRuns(app: string) {
   const path = getAppApiPath(app, "runs");
   const live = useLive(path, { read: readResponse });
-  const pagedRuns = useLoadMore(path, live.value?.next, getRuns);
+  const { items: runs, button: moreButton } = useLoadMore(path, live.value, getRuns);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const firstPage = live.value?.runs ?? [];
-  const firstPageIds = new Set(firstPage.map(({ id }) => id));
-  const runs = [...firstPage, ...pagedRuns.items.filter(({ id }) => !firstPageIds.has(id))];
 
   async function sendPending(): Promise<ApiFailure | undefined> {
     setSending(true);
@@ -182,7 +179,7 @@ export function useAppRuns(app: string) {
   return {
     live,
     runs,
-    moreButton: pagedRuns.button,
+    moreButton,
     isSending,
     failure,
     send: (inputs: Record<string, unknown>, count: number) => {

@@ -41,13 +41,9 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const initialResult = use(apps);
   const path = getAppsApiPath(search, useConnection()?.id);
   const live = useLive(path, { ...toInitialOptions(initialResult), read: readResponse });
-  const pagedApps = useLoadMore(path, live.value?.next, getApps);
+  const { items: appCards, button: moreButton } = useLoadMore(path, live.value, getApps);
   const updateSearch = (change: Partial<AppsSearch>) =>
     router.push(getAppsHref({ ...search, ...change }, connectionParam), { scroll: false });
-  const firstApps = live.value?.apps ?? [];
-  // A new app moves the last one of the first page to the second page, which may be loaded already.
-  const firstIds = new Set(firstApps.map(({ id }) => id));
-  const appCards = [...firstApps, ...pagedApps.items.filter(({ id }) => !firstIds.has(id))];
   const isFiltered = getAppsHref(search) !== getAppsHref(DEFAULT_APPS_SEARCH);
   return (
     <>
@@ -109,7 +105,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
           ))}
         </ul>
       ) : null}
-      {pagedApps.button}
+      {moreButton}
       {live.value && appCards.length === 0 && !live.failure ? (
         isFiltered ? (
           <EmptyState
@@ -272,18 +268,25 @@ function ImportProblem({ name, failure }: { name: string; failure: ApiFailure })
 
 const importReasons = ["workflow", "otherVersion", "damaged", "other"] as const;
 
-type LoadedPages<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
+/** `items`: also those of the first page when the second was loaded, since new items move them out of the live first page. */
+type LoadedPages<T> = { path: string; items?: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
-/** Loads further pages of a list, and renders the button for it. `initialCursor`: the cursor after the first page. */
-export function useLoadMore<Page extends { next?: string }, T>(
+/** Loads further pages of a list whose first page is live. Returns the items of all pages, and the button that loads more. */
+export function useLoadMore<Page extends { next?: string }, T extends { id: string }>(
   path: `/${string}`,
-  initialCursor: string | undefined,
+  firstPage: Page | undefined,
   getItems: (response: Page) => readonly T[],
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
-  const [pages, setPages] = useState<LoadedPages<T>>({ path, items: [] });
-  const currentPages: LoadedPages<T> = pages.path === path ? pages : { path, items: [] };
-  const cursor = currentPages.items.length > 0 ? currentPages.next : initialCursor;
+  const [pages, setPages] = useState<LoadedPages<T>>({ path });
+  const currentPages: LoadedPages<T> = pages.path === path ? pages : { path };
+  const { items: loadedItems = [] } = currentPages;
+  const firstItems = firstPage ? getItems(firstPage) : [];
+  const cursor = currentPages.items ? currentPages.next : firstPage?.next;
+  const firstIds = new Set(firstItems.map(({ id }) => id));
+  // Earlier items that are missing from the first page were removed.
+  const followingItems = loadedItems.slice(loadedItems.findIndex(({ id }) => id === firstItems.at(-1)?.id) + 1);
+  const items = [...firstItems, ...followingItems.filter(({ id }) => !firstIds.has(id))];
   async function loadMore() {
     if (cursor === undefined || currentPages.isBusy) return;
     setPages({ ...currentPages, isBusy: true, failure: undefined });
@@ -292,7 +295,7 @@ export function useLoadMore<Page extends { next?: string }, T>(
     setPages((current) => {
       if (current.path !== path) return current;
       if (!result.ok) return { ...current, isBusy: false, failure: result.failure };
-      return { path, items: [...current.items, ...getItems(result.value)], next: result.value.next };
+      return { path, items: [...items, ...getItems(result.value)], next: result.value.next };
     });
   }
   const button =
@@ -304,5 +307,5 @@ export function useLoadMore<Page extends { next?: string }, T>(
         </Button>
       </div>
     );
-  return { items: currentPages.items, button };
+  return { items, button };
 }

@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, within } from "@testing-library/react";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { useLoadMore } from "@/components/apps/apps-screen";
 import { RunRefusal } from "@/components/apps/run-problems";
 import { MemberProvider } from "@/components/frame/member-context";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
@@ -7,7 +8,7 @@ import { fillApp } from "@/lib/contract/apps/fill";
 import { asObject } from "@/lib/contract/json/json";
 import { type Role } from "@/lib/contract/members/roles";
 import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
-import { renderInApp } from "../components/render";
+import { renderInApp, wrapInApp } from "../components/render";
 import { createApp, createRun, page, press, pressRun, showApp, typeInto } from "./app-page";
 
 it("reports an unsent run once and offers to cancel only real jobs", async () => {
@@ -170,6 +171,34 @@ it("sends each control's value to every node input it is bound to", async () => 
     },
     "2": { inputs: { title: "A title", picture: "given/my photo.png" } },
   });
+});
+
+it("keeps every item between the live first page and the loaded pages", async () => {
+  type Page = { ids: string[]; next?: string };
+  function Items(firstPage: Page) {
+    const { items, button } = useLoadMore("/api/items", firstPage, ({ ids }) => ids.map((id) => ({ id })));
+    return (
+      <>
+        <output>{items.map(({ id }) => id).join()}</output>
+        {button}
+      </>
+    );
+  }
+  const pages: Record<string, Page> = { c: { ids: ["b"], next: "b" }, b: { ids: [] } };
+  vi.stubGlobal("fetch", async (address: string) => Response.json(pages[address.replace("/api/items?after=", "")]));
+  const { rerender } = renderInApp(<Items ids={["d", "c"]} next="c" />);
+  const showFirstPage = (ids: string[]) => rerender(wrapInApp(<Items ids={ids} next={ids.at(-1)} />));
+  const readItems = () => screen.getByRole("status").textContent;
+  await press("Show more");
+  expect(readItems()).toBe("d,c,b");
+  showFirstPage(["e", "d"]);
+  expect(readItems()).toBe("e,d,c,b");
+  // "d" was removed.
+  showFirstPage(["e", "c"]);
+  expect(readItems()).toBe("e,c,b");
+  await press("Show more");
+  expect(readItems()).toBe("e,c,b");
+  expect(screen.queryByRole("button")).toBeNull();
 });
 
 it("keeps exact decimals when a number is changed with arrow keys", async () => {
