@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { useId } from "react";
+import { useId, useState } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/fields";
 import { type Advanced } from "../workflow/opened-workflow";
@@ -16,6 +16,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const noteId = useId();
   const extra = advanced.extra ?? "";
   const extraResult = parseExtraData(extra);
+  const [isOpen, setOpen] = useState(advanced.targets !== undefined || !extraResult.ok);
   const ids = outputs.map(({ id }) => id);
   const selectedIds = advanced.targets ?? ids;
   const chooseOutputs = (nextIds: readonly string[]) => {
@@ -24,7 +25,11 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
     onChange({ ...advanced, targets: targets.length === ids.length ? undefined : targets });
   };
   return (
-    <details className="rounded-lg border border-line bg-surface" open={advanced.targets !== undefined || !extraResult.ok || undefined}>
+    <details
+      className="rounded-lg border border-line bg-surface"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary className="cursor-pointer px-3.5 py-2 font-semibold">{t("title")}</summary>
       <div className="flex flex-col gap-3.5 border-t border-line p-3.5">
         {outputs.length > 1 ? (

@@ -32,6 +32,10 @@ describe("advanced run options", () => {
   it("reports invalid extra_data at its field and submits nothing", async () => {
     const { submissions, api } = createAcceptingApi();
     await showSample(api);
+    fireEvent.click(screen.getByText("Advanced"));
+    const card = getExtraField().closest("details");
+    for (const value of ["{", "{}"]) fireEvent.change(getExtraField(), { target: { value } });
+    expect(card?.open).toBe(true);
     fireEvent.change(getExtraField(), { target: { value: "{ no" } });
     expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
     pressRun();
