@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
@@ -104,6 +104,7 @@ function AppEditorForm({ draft: initialDraft, unsupported = [], app, catalogue }
   const [draft, setDraft] = useState(initialDraft);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
+  const formId = useId();
   const { definition, access, limits } = draft;
   useCloseWarning(draft !== initialDraft && !isBusy);
   const updateDefinition = (change: Partial<AppDefinition>) =>
@@ -125,13 +126,7 @@ function AppEditorForm({ draft: initialDraft, unsupported = [], app, catalogue }
     setFailure(result.failure);
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-      className="contents"
-    >
+    <>
       <Header title={app ? app.title : t("new")}>
         {app ? (
           <a
@@ -145,12 +140,19 @@ function AppEditorForm({ draft: initialDraft, unsupported = [], app, catalogue }
         <ButtonLink href={withQuery(app ? getAppPath(app.id) : "/run", { connection: connectionParam })} className="max-sm:hidden">
           {t("cancel")}
         </ButtonLink>
-        <Button type="submit" tone="primary" busy={isBusy}>
+        <Button type="submit" form={formId} tone="primary" busy={isBusy}>
           {t(app ? "save" : "make")}
         </Button>
       </Header>
       <div className="grid flex-1 content-start gap-5 px-4 py-4 md:px-5 xl:grid-cols-[minmax(0,1fr)_minmax(320px,440px)]">
-        <div className="flex min-w-0 flex-col gap-3.5">
+        <form
+          id={formId}
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save();
+          }}
+          className="flex min-w-0 flex-col gap-3.5"
+        >
           {failure ? <FailureMessage failure={failure} title={t("notSaved")} /> : null}
           <AboutCard definition={definition} connection={connection} onChange={updateDefinition} />
           <InputsCard
@@ -167,10 +169,10 @@ function AppEditorForm({ draft: initialDraft, unsupported = [], app, catalogue }
             onChange={(change) => setDraft((current) => ({ ...current, ...change }))}
           />
           {app ? <VersionsCard app={app} /> : null}
-        </div>
+        </form>
         <Preview app={app?.id} definition={definition} connection={connection} />
       </div>
-    </form>
+    </>
   );
 }
 
@@ -235,7 +237,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
-/** Previews the form. Its values are not stored. */
+/** Previews the form. Its values are not stored. Outside the editor's form, which Enter submits. */
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;

@@ -72,7 +72,10 @@ it("creates an app from Run's pinned inputs with changed order and labels", asyn
   ]);
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
-  expect(preview.getByLabelText<HTMLTextAreaElement>(/What to draw/).value).toBe("a fox");
+  const previewField = preview.getByLabelText<HTMLTextAreaElement>(/What to draw/);
+  expect(previewField.value).toBe("a fox");
+  // Enter in a field of the editor's form would save the app.
+  expect(previewField.form).toBeNull();
   await press("Move What to draw down");
   await press("Add steps of Sampler");
   await setField("Label", "Effort");
@@ -124,6 +127,23 @@ it("keeps a changed default when the field type changes", async () => {
   await press("Create app");
   const { definition } = appBodySchema.parse(savedBodies[0]);
   expect(definition.inputs.map((input) => input.default)).toEqual([20, "a fox"]);
+});
+
+it("shows a number as typed until its field is left", async () => {
+  await showNewAppOfWorkflow([["2", "steps"]]);
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: /^Steps/ })));
+  const fields = ["Minimum", "Maximum image size in megapixels"].map((name) => screen.getByLabelText<HTMLInputElement>(name));
+  const [minimum, limit] = fields;
+  for (const text of ["-", "-5"]) await setField("Minimum", text);
+  for (const text of ["0", "0.", "0.5"]) {
+    await setField("Maximum image size in megapixels", text);
+    expect(limit?.value).toBe(text);
+  }
+  expect(minimum?.value).toBe("-5");
+  await setField("Minimum", "-");
+  expect(minimum?.value).toBe("-");
+  for (const field of fields) fireEvent.blur(field);
+  expect(fields.map(({ value }) => value)).toEqual(["", "0.5"]);
 });
 
 it.each([

@@ -26,11 +26,13 @@ type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: 
 
 /**
  * Keeps the text as typed ("1." before "1.5") and reports a number once it is valid. Other text is sent unchanged, and the service rejects it.
+ * If the parent drops a value, such as "-" before "-5", the text stays until the field is left.
  */
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
   const [draft, setDraft] = useState(text);
-  const isDraftCurrent = Object.is(parseDraft(draft), value);
+  const [isTyping, setTyping] = useState(false);
+  const isDraftCurrent = Object.is(parseDraft(draft), value) || (isTyping && value === undefined);
   return (
     <Input
       {...rest}
@@ -39,8 +41,10 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
       value={isDraftCurrent ? draft : text}
       onChange={({ target }) => {
         setDraft(target.value);
+        setTyping(true);
         onChange(parseDraft(target.value));
       }}
+      onBlur={() => setTyping(false)}
       onKeyDown={(event) => {
         const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
         if (sign === 0 || isComposing(event.nativeEvent) || step === undefined || typeof value !== "number") return;
