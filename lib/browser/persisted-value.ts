@@ -11,7 +11,8 @@ let isSignedOut = false;
 
 function clearTabStorage(): void {
   const { sessionStorage } = window;
-  for (const name of Object.keys(sessionStorage)) if (name.startsWith("lightdesk")) sessionStorage.removeItem(name);
+  // The names of an embedded page start with its path and a space.
+  for (const name of Object.keys(sessionStorage)) if (/(^| )lightdesk/.test(name)) sessionStorage.removeItem(name);
 }
 
 export function clearPersonalStorage(): void {

@@ -72,6 +72,16 @@ test("clears a member's values, but not the browser's, for the next member", () 
   expect([sessionStorage.getItem("other-product"), localStorage.getItem("lightdesk.run.split")]).toEqual(["its own", "0.4"]);
 });
 
+test("clears an embedded page's values for the next member", () => {
+  window.history.replaceState(null, "", "/embed/host-1/slot0001/run");
+  setStorageOwner("ana");
+  const draft = createPersistedValue("lightdesk.run", parseNumber);
+  draft.set(1);
+  setStorageOwner("bo");
+  window.history.replaceState(null, "", "/");
+  expect(draft.get()).toBe(0);
+});
+
 test("clears the tab's values on sign-out and ignores later writes", () => {
   const draft = createPersistedValue("lightdesk.run", parseNumber, tabStorage);
   draft.set(1);
