@@ -215,7 +215,7 @@ export function drawRandomSeed(control: Control, random: () => number = Math.ran
   const { min, max } = control.kind === "number" ? control : {};
   const minSeed = Math.max(0, Math.ceil(Number(min ?? 0)));
   const maxSeed = Math.min(Math.floor(Number(max ?? MAX_SEED)), Number.MAX_SAFE_INTEGER);
-  return maxSeed <= minSeed ? minSeed : minSeed + Math.floor(random() * (maxSeed - minSeed));
+  return maxSeed <= minSeed ? minSeed : minSeed + Math.floor(random() * (maxSeed - minSeed + 1));
 }
 
 export type SeedEdit = { nodeId: string; name: string; value: number };
