@@ -66,7 +66,10 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
   async function run(): Promise<void> {
     currentController?.abort();
     currentController = undefined;
-    if (topics.length === 0) return onState(false);
+    if (topics.length === 0) {
+      pendingSinceMs = undefined;
+      return onState(false);
+    }
     const controller = new AbortController();
     currentController = controller;
     startedMs = Date.now();

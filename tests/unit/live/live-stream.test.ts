@@ -147,6 +147,21 @@ it("reports why the console ended the stream and waits for a sign-in", async () 
   expect(failures).toMatchObject([failure, { status: 401 }, { status: 401 }, { status: 401 }]);
 });
 
+it("waits for a new stream as long as for the first after a time without topics", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  server.state.reply = () => undefined;
+  startStream().setTopics(["queue"]);
+  await until("the stream is requested", () => getStreamRequests().length === 1);
+  stream.setTopics([]);
+  await until("the request is aborted", () => states.length === 1 && server.state.openResponses.size === 0);
+  vi.setSystemTime(Date.now() + 60_000);
+  stream.setTopics(["queue"]);
+  await until("the stream is requested again", () => getStreamRequests().length === 2);
+  for (let round = 0; round < 20; round += 1) await (await server.request("/", {})).text();
+  expect(getStreamRequests().map(({ isSingleResponse }) => isSingleResponse)).toEqual([false, false]);
+  vi.useRealTimers();
+});
+
 it("reconnects when the device wakes up after a long silence only", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   startStream().setTopics(["queue"]);
