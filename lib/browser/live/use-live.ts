@@ -90,8 +90,9 @@ export function useLive<Data, T>(
       revalidateIfStale: revalidateOnReturn,
     },
   );
-  const cachedValue = data?.newest;
-  const newest = cachedValue && initial ? (cachedValue.atMs >= initial.atMs ? cachedValue : initial) : (cachedValue ?? initial);
+  const findNewest = (cachedValue?: TimedValue<T>) =>
+    cachedValue && initial ? (cachedValue.atMs >= initial.atMs ? cachedValue : initial) : (cachedValue ?? initial);
+  const newest = findNewest(data?.newest);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed before a response is read.
   const handleMessage = async (key: `/${string}`, message: LiveMessage<Data>) => {
@@ -119,7 +120,12 @@ export function useLive<Data, T>(
     isValidating,
     refresh: () => mutate().then(ignore, ignore),
     patch: (change) => {
-      if (newest) void mutate({ newest: { ...newest, value: change(newest.value) } }, { revalidate: false });
+      const patchState = (previous?: ReadState<T>) => {
+        const current = findNewest(previous?.newest);
+        return current ? { newest: { ...current, value: change(current.value) } } : previous;
+      };
+      // The bound `mutate` would write to the path of a later render.
+      if (path !== undefined) void mutateKey<ReadState<T>>(path, patchState, { revalidate: false });
     },
   };
 }

@@ -1,4 +1,5 @@
-import { act, render, screen } from "@testing-library/react";
+import { act, render, renderHook, screen, waitFor } from "@testing-library/react";
+import { type PropsWithChildren } from "react";
 import { SWRConfig } from "swr";
 import { expect, it, vi } from "vitest";
 import { type LiveMessage } from "@/lib/browser/live/live-tab";
@@ -37,4 +38,22 @@ it("shows the first response when live updates fail before it arrives", async ()
   expect(await screen.findByText("first")).toBeDefined();
   await sendFailure("RATE_LIMITED");
   expect(screen.getByText("RATE_LIMITED")).toBeDefined();
+});
+
+it("patches the newest value of the path it was created for", async () => {
+  vi.stubGlobal("fetch", async (path: string) => Response.json({ name: path }));
+  const wrapper = ({ children }: PropsWithChildren) => <SWRConfig value={{ provider: () => new Map() }}>{children}</SWRConfig>;
+  const initialProps: { path: `/${string}` } = { path: "/api/a" };
+  const { result, rerender } = renderHook(({ path }) => useLive(path, { read: readValue }), { wrapper, initialProps });
+  const waitForName = (name: string) => waitFor(() => expect(result.current.value?.name).toBe(name));
+  await waitForName("/api/a");
+  const { patch } = result.current;
+  rerender({ path: "/api/b" });
+  await waitForName("/api/b");
+  await act(async () => {
+    for (const suffix of ["+", "!"]) patch(({ name }) => ({ name: name + suffix }));
+  });
+  expect(result.current.value?.name).toBe("/api/b");
+  rerender({ path: "/api/a" });
+  expect(result.current.value?.name).toBe("/api/a+!");
 });
