@@ -1,7 +1,7 @@
 // The service's list of nodes, used by the form and to convert editor files. Both share one cache entry.
 
 import { useMemo, useRef, useState } from "react";
-import useSWR, { preload } from "swr";
+import useSWR, { mutate } from "swr";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
@@ -18,13 +18,10 @@ async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
 }
 
 export async function readCatalogue(connection: string | undefined): Promise<Result<ObjectInfo, ApiFailure>> {
-  let result: Result<ObjectInfo, ApiFailure> | undefined;
-  await preload(getCataloguePath(connection), async (path: `/${string}`) => {
-    result = await callApi<ObjectInfo>(path);
-    if (!result.ok) throw result.failure;
-    return result.value;
-  }).catch(() => undefined);
-  return result ?? callApi<ObjectInfo>(getCataloguePath(connection));
+  const path = getCataloguePath(connection);
+  const result = await callApi<ObjectInfo>(path);
+  if (result.ok) await mutate(path, result.value, { revalidate: false });
+  return result;
 }
 
 /**
