@@ -42,8 +42,10 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   });
   useEffect(() => restoreInterruptedWork(), []);
   useScrollToTopOnOpen(openWorkflow?.serial);
+  // Reopening would discard what was typed.
+  const isUnchanged = !openWorkflow?.isEdited && !openWorkflow?.advanced;
   const isReadForOtherConnection =
-    openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && !openWorkflow.isEdited;
+    openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && isUnchanged;
   const reopenDrawing = useEffectEvent(() => void run.reopenDrawing());
   useEffect(() => {
     if (isReadForOtherConnection) reopenDrawing();

@@ -141,7 +141,12 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
             : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogueResult });
         },
-        (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, removedSecrets }) : result),
+        (result) => {
+          const { openWorkflow: current } = store.get();
+          // Keeps what was typed meanwhile.
+          if (current?.graph !== openWorkflow.graph || current.advanced !== openWorkflow.advanced) return store.setIncoming(undefined);
+          applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, removedSecrets }) : result);
+        },
       );
     },
     openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), applyResult),

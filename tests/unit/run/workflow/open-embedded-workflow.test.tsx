@@ -101,6 +101,33 @@ it("keeps typed and saved values when reloaded on another connection", async () 
   expect(getField("width").value).toBe("72");
 });
 
+it("keeps what is typed while another connection's node list loads", async () => {
+  let releaseCatalogue: () => void = () => undefined;
+  const laterCatalogue = new Promise<void>((resolve) => (releaseCatalogue = resolve));
+  let readCount = 0;
+  const { store, switchTo } = openPage({
+    readCatalogue: async () => {
+      readCount += 1;
+      if (readCount > 1) await laterCatalogue;
+      return readCatalogue();
+    },
+  });
+  await dropFile("one.json", readPairFile("01-basic-image.editor.json"));
+  await waitFor(() => expect(store.get().openWorkflow?.readFor).toBe("here"));
+  switchTo("studio");
+  await waitFor(() => expect(readCount).toBe(2));
+  fireEvent.change(getField("width"), { target: { value: "72" } });
+  fireEvent.change(getField("extra_data"), { target: { value: '{"a":1}' } });
+  await act(async () => releaseCatalogue());
+  await waitFor(() => expect(store.get().incoming).toBeUndefined());
+  expect([getField("width").value, getField("extra_data").value]).toEqual(["72", '{"a":1}']);
+  // Switching again with typed extra data only.
+  act(() => store.markStored(store.get().openWorkflow?.serial ?? 0, "workflows/one.json", store.get().openWorkflow?.graph ?? {}));
+  switchTo("lab");
+  await act(async () => undefined);
+  expect([readCount, getField("extra_data").value]).toEqual([2, '{"a":1}']);
+});
+
 it("keeps the open workflow when the dialog is closed without a choice", async () => {
   openPage();
   await openText('{"1":{"class_type":"EmptyImage","inputs":{"width":7,"height":7,"batch_size":1,"color":0}}}');
