@@ -66,6 +66,8 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         graph={
           isDrawn ? (
             <RunGraph
+              // Another workflow has other subgraphs.
+              key={serial}
               openWorkflow={openWorkflow}
               name={name}
               catalogue={info}
