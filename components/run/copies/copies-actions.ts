@@ -6,10 +6,13 @@ import { tabStorage } from "@/lib/browser/persisted-value";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
 import { lookUpOutcome, type SubmitApi } from "../submit/attempt";
+import { type CatalogueApi } from "../workflow/catalogue";
+import { createEditorFileWriter, type WriteEditorFile } from "../workflow/editor-file";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import {
   canResend,
   type CopiesAction,
+  type CopiesPlan,
   type CopiesSet,
   deletePlan,
   isSendingCopies,
@@ -18,26 +21,28 @@ import {
   storeCopies,
   storePlan,
 } from "./copies-state";
-import { type CopiesOrder, planCopies, type PlannedCopy, sendCopies, toCopyOutcome, toPlannedCopies } from "./send-copies";
+import { type CopiesOrder, planCopies, sendCopies, toCopyOutcome, toPlannedCopies } from "./send-copies";
 
 type RunContext = { memberId: string; connection?: string };
-type RunningCopies = { plannedCopies: readonly PlannedCopy[]; controller: AbortController };
+type Writer = WriteEditorFile | Promise<WriteEditorFile | undefined> | undefined;
+type RunningCopies = { plan: CopiesPlan; writer?: Writer; controller: AbortController };
 
 /** Keyed by the store that they report to, which outlives every page. */
 const runningCopiesByStore = new WeakMap<RunStore, RunningCopies>();
 
-export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
+export function createCopiesActions(store: RunStore, api: SubmitApi & CatalogueApi, context: RunContext) {
   const dispatch = (action: CopiesAction) => {
     store.changeCopies(action);
     storeCopies(tabStorage, store.get().copies);
   };
 
-  async function send(set: CopiesSet, plannedCopies: readonly PlannedCopy[]): Promise<void> {
+  async function send(set: CopiesSet, plan: CopiesPlan, writer: Writer): Promise<void> {
     const controller = new AbortController();
-    runningCopiesByStore.set(store, { plannedCopies, controller });
+    runningCopiesByStore.set(store, { plan, writer, controller });
     const { id, memberId, workflowId, name, atMs, connection } = set;
     const resendableKeys = new Set((store.get().copies?.copies ?? []).filter(canResend).map(({ key }) => key));
     window.addEventListener("beforeunload", warnBeforeUnload);
+    const plannedCopies = toPlannedCopies(plan, await writer);
     const ending = await sendCopies(
       plannedCopies.filter(({ key }) => resendableKeys.has(key)),
       {
@@ -70,7 +75,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       };
       dispatch({ type: "started", set });
       storePlan(tabStorage, plan);
-      await send(set, toPlannedCopies(plan, order.writeEditorFile));
+      await send(set, plan, order.writeEditorFile);
     },
     stop() {
       const { copies } = store.get();
@@ -79,11 +84,12 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
     },
     async resume(): Promise<void> {
       const { copies } = store.get();
-      const plannedCopies = runningCopiesByStore.get(store)?.plannedCopies;
+      const runningCopies = runningCopiesByStore.get(store);
       // Copies are sent on their own connection only, even while shown on another one.
-      if (!copies?.ending || !plannedCopies || copies.connection !== context.connection) return;
+      if (!copies?.ending || !runningCopies || copies.connection !== context.connection) return;
       dispatch({ type: "resumed", id: copies.id });
-      await send(copies, plannedCopies);
+      const { plan, writer } = runningCopies;
+      await send(copies, plan, writer ?? createEditorFileWriter(plan.workflow.extraData, api));
     },
     /** Marks jobs that were cancelled before they ran, since some services forget such jobs. */
     markCancelled(jobIds: readonly string[]) {
@@ -100,7 +106,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       const set = readStoredCopies(tabStorage, context.memberId);
       if (!set) return;
       const plan = readStoredPlan(tabStorage, set);
-      if (plan) runningCopiesByStore.set(store, { plannedCopies: toPlannedCopies(plan), controller: new AbortController() });
+      if (plan) runningCopiesByStore.set(store, { plan, controller: new AbortController() });
       dispatch({ type: "started", set: { ...set, canResume: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;

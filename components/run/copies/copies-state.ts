@@ -166,15 +166,16 @@ const copyReader = object(
 );
 const copiesReader = object(
   { memberId: text, workflowId: text, atMs: number, name: withFallback(text, ""), copies: list(copyReader, MAX_COPIES) },
-  { connection: text, isOver: isTrue },
+  { id: text, connection: text, isOver: isTrue },
 );
 const getCopiesStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run.copies", copiesReader, storage);
 
 export function storeCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
   if (!set) return getCopiesStorage(storage).remove();
-  const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
+  const { id, memberId, connection, workflowId, name, atMs, copies, ending } = set;
   // Without storage, a reload loses the outcomes; the jobs still carry their labels.
   getCopiesStorage(storage).set({
+    id,
     memberId,
     connection,
     workflowId,
@@ -189,9 +190,9 @@ export function storeCopies(storage: BrowserStorage, set: CopiesSet | undefined)
 export function readStoredCopies(storage: BrowserStorage, memberId: string): CopiesSet | undefined {
   const storedCopies = getCopiesStorage(storage).get();
   if (storedCopies?.memberId !== memberId || storedCopies.copies.length === 0) return undefined;
-  const { copies, isOver, ...set } = storedCopies;
+  const { id = `kept-${storedCopies.atMs}`, copies, isOver, ...set } = storedCopies;
   return {
-    id: `kept-${set.atMs}`,
+    id,
     ...set,
     copies: copies.map(fromStoredCopy),
     ending: { kind: isOver ? "done" : "left" },

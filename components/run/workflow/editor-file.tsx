@@ -8,6 +8,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { focusProblem } from "../form/form-model";
+import { type CatalogueApi } from "./catalogue";
 import { type OpenWorkflow } from "./opened-workflow";
 
 /** Writes a graph's values into the workflow's editor file. */
@@ -30,6 +31,17 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
     () => (createFile && drawing && isFile && info ? createFile(drawing, info) : undefined),
     [createFile, drawing, isFile, info],
   );
+}
+
+/** For a workflow that is not open. Returns undefined if it has no editor file, or if the node list or the code doesn't load. */
+export async function createEditorFileWriter(extraData: JsonObject | undefined, api: CatalogueApi): Promise<WriteEditorFile | undefined> {
+  const drawing = getDrawing(extraData);
+  if (!drawing || !Array.isArray(drawing.nodes)) return undefined;
+  const [catalogue, module] = await Promise.all([
+    api.readCatalogue(),
+    import("@/lib/contract/editor-workflow/write-file").catch(() => undefined),
+  ]);
+  return catalogue.ok ? module?.createEditableFile(drawing, catalogue.value).applyValues : undefined;
 }
 
 /** The workflow's extra data, with its editor file updated. */

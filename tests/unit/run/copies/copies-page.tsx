@@ -11,13 +11,15 @@ import { renderPage } from "../render";
 import { createApi, openText } from "../run-page";
 import { readSampleText } from "../workflow-fixtures";
 
-type CopyRequest = { width: unknown; key: string; label?: string; resolve: (result: Result<unknown, Failure>) => void };
+type CopyRequest = { width: unknown; key: string; label?: string; batchId?: string; resolve: (result: Result<unknown, Failure>) => void };
 
 /** Records every submitted copy. Each request waits until the test responds to it. */
 export function createCopiesPage(overrides: Partial<RunApi> = {}) {
   const requests: CopyRequest[] = [];
   const sendPrompt: RunApi["sendPrompt"] = (submission, key, copy) =>
-    new Promise((resolve) => requests.push({ width: submission.prompt["1"]?.inputs.width, key, label: copy?.label, resolve }));
+    new Promise((resolve) =>
+      requests.push({ width: submission.prompt["1"]?.inputs.width, key, label: copy?.label, batchId: copy?.batch?.id, resolve }),
+    );
   const store = createRunStore();
   const api = createApi(undefined, { sendPrompt, ...overrides });
   let respondedCount = 0;

@@ -126,6 +126,7 @@ describe("copies of a run", () => {
     const resumed = requests.slice(1).map(({ width, label }) => [width, label]);
     expect(resumed).toEqual([1, 2, 3].map((width) => [width, `${width}/3 · width ${width}`]));
     expect(requests[1]?.key).toBe(requests[0]?.key);
+    expect(new Set(requests.map(({ batchId }) => batchId)).size).toBe(1);
   });
 
   it("with extra data are not saved for a reload, and a notice explains it", async () => {

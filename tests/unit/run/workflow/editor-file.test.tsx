@@ -1,12 +1,14 @@
 // Editor files on the Run page: displayed, submitted and saved values.
 import { readFileSync } from "node:fs";
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, renderHook, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
+import { readCatalogue as readServiceCatalogue, useCatalogue } from "@/components/run/workflow/catalogue";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { toComparable } from "@/tests/unit/contract/editor-workflow/to-comparable";
-import { createAcceptingApi, createApi, dropFile, pressRun, reloadPage, showRunPage } from "../run-page";
+import { runCopies } from "../copies/copies-page";
+import { createAcceptingApi, createApi, dropFile, pressRun, reloadPage, showRunPage, stubNodeList } from "../run-page";
 
 const readFixture = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
 const info = objectInfoSchema.parse(JSON.parse(readFixture("object-info.json")));
@@ -124,4 +126,31 @@ test("neither saves nor submits the editor workflow of a different graph", async
   // The submission doesn't use that editor workflow's id either.
   expect(submissions[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
   expect(JSON.stringify(submissions[0]?.extra_data)).not.toContain(readEditorWorkflow().id);
+});
+
+test("shows the node list of a retry after a failed read", async () => {
+  const responses = [Response.json({}, { status: 502 }), Response.json({ SaveImage: {} })];
+  stubNodeList(() => responses.shift() ?? Response.json({}, { status: 500 }));
+  expect((await readServiceCatalogue("lab")).ok).toBe(false);
+  expect((await readServiceCatalogue("lab")).ok).toBe(true);
+  const { result } = renderHook(() => useCatalogue("lab"));
+  await waitFor(() => expect(result.current.isLoaded).toBe(true));
+  expect(result.current).toMatchObject({ info: { SaveImage: {} }, error: undefined });
+});
+
+test("writes the values of copies that resume after a reload to their editor file", async () => {
+  recordSavedFiles();
+  const { submissions, api } = createAcceptingApi({ readCatalogue });
+  const { sendPrompt } = api;
+  showRunPage({ ...api, sendPrompt: async () => failed({ code: "QUEUE_LIMIT", message: "", status: 429 }) });
+  await openDroppedFile("one.json", readFixture("01-basic-image.editor.json"));
+  await runCopies(2, "open");
+  await screen.findByText("1 refused · 1 not sent");
+  reloadPage({ ...api, sendPrompt });
+  const resumeButton = await screen.findByRole("button", { name: "Submit 2 more" });
+  fireEvent.click(resumeButton);
+  await screen.findByText("2 in the queue");
+  const readWidth = ({ extra_data }: (typeof submissions)[number]) =>
+    toApiWorkflow(extra_data.extra_pnginfo.workflow, info).graph["1"]?.inputs.width;
+  expect(submissions.map(readWidth)).toEqual([1, 2]);
 });
