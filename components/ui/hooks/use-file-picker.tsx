@@ -35,6 +35,11 @@ export function useFilePicker({ onFiles, accept, isMultiple, isFolder, isCamera,
 }
 
 /** Returns props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
+/** Whether the event comes from a dialog that the element opened. React also passes events of portals to it. */
+export function isFromDialog({ target, currentTarget }: { target: EventTarget; currentTarget: Element }): boolean {
+  return target instanceof Element && target.closest("dialog") !== currentTarget.closest("dialog");
+}
+
 export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
   // Children also fire enter and leave events, so a counter tracks whether the pointer is inside.
   const [depth, setDepth] = useState(0);
@@ -53,7 +58,7 @@ export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) =
       onDrop: (event: DragEvent) => {
         if (!acceptFiles(event)) return;
         setDepth(0);
-        onFiles([...event.dataTransfer.files], event.dataTransfer);
+        if (!isFromDialog(event)) onFiles([...event.dataTransfer.files], event.dataTransfer);
       },
     },
   };

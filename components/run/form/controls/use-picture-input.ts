@@ -1,9 +1,9 @@
 // The picture of one input: upload, paste, and the shown name.
 
-import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type ClipboardEvent as ReactClipboardEvent, useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { isTyping } from "@/components/ui/hooks/page-events";
-import { useDropTarget } from "@/components/ui/hooks/use-file-picker";
+import { isFromDialog, useDropTarget } from "@/components/ui/hooks/use-file-picker";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { getOwn } from "@/lib/contract/json/json";
 import {
@@ -52,7 +52,7 @@ export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunn
   const { isOver, props: dropProps } = useDropTarget(handleFiles);
   usePagePaste(acceptsPaste && canSend, handleFiles);
   // Clicking the picture focuses the control, so that it receives pasted pictures.
-  const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => handlePaste(nativeEvent, handleFiles);
+  const onPaste = (event: ReactClipboardEvent) => handlePaste(event.nativeEvent, isFromDialog(event) ? undefined : handleFiles);
   const frameProps = canSend ? { ...dropProps, tabIndex: -1, onPaste } : {};
   return { name, ownName, ignoredCount, state, start, stop, take: handleFiles, pick, isOver, frame: frameProps, canPick };
 }
@@ -147,18 +147,20 @@ function useStoredName(value: string, { findStoredName, onNamed }: PictureContex
   }, [value, isNameless]);
 }
 
-/** Handles pasted files that nothing else has handled. If the clipboard also contains text, a focused field receives the paste. */
-function handlePaste(event: ClipboardEvent, onFiles: (files: File[]) => void): void {
+/** Handles pasted files that nothing else has handled. Without `onFiles`, they are ignored. If the clipboard also contains text, a focused field receives the paste. */
+function handlePaste(event: ClipboardEvent, onFiles?: (files: File[]) => void): void {
   const files = [...(event.clipboardData?.files ?? [])];
   const isTextPaste = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
   if (files.length === 0 || isTextPaste || event.defaultPrevented) return;
   event.preventDefault();
-  onFiles(files);
+  onFiles?.(files);
 }
 
-/** Accepts a picture pasted anywhere on the page, except into a field outside this control. */
+/** Accepts a picture pasted anywhere on the page, except into a field outside this control or while a dialog is open. */
 function usePagePaste(isEnabled: boolean, onFiles: (files: File[]) => void): void {
-  const handlePagePaste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : handlePaste(event, onFiles)));
+  const handlePagePaste = useEffectEvent((event: ClipboardEvent) => {
+    if (!isTyping(event.target) && !document.querySelector("dialog[open]")) handlePaste(event, onFiles);
+  });
   useEffect(() => {
     if (!isEnabled) return;
     // Runs before the window's own listener, which would add the file to the assets.

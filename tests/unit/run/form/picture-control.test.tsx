@@ -1,4 +1,4 @@
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, createEvent, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { checkPicture, type SendPicture, toAssetValue, type UploadResponse } from "@/components/run/form/controls/picture-api";
@@ -127,6 +127,22 @@ describe("the picture of a node", () => {
     expect(screen.queryByText(/Couldn't upload/)).toBeNull();
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
     expect(values).toEqual(["photo.pn"]);
+  });
+
+  it("ignores files dropped on or pasted into a dialog", async () => {
+    const { uploads } = show();
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "From assets" })));
+    const dialog = await screen.findByRole("dialog");
+    const files = [createPngFile("mine.png")];
+    const drop = createEvent.drop(dialog, { dataTransfer: { types: ["Files"], files } });
+    const paste = createEvent.paste(dialog, { clipboardData: { files, getData: () => "" } });
+    for (const event of [drop, paste]) await act(async () => void fireEvent(dialog, event));
+    // Without a handler, the browser would open the file, and the page would add it to the assets.
+    expect([drop.defaultPrevented, paste.defaultPrevented, uploads]).toEqual([true, true, []]);
+    await act(
+      async () => void fireEvent.drop(screen.getByRole("img", { name: "Image of Photo" }), { dataTransfer: { types: ["Files"], files } }),
+    );
+    expect(uploads).toHaveLength(1);
   });
 
   it("uses the newest file and ignores the responses for older files", async () => {
