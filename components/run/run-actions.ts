@@ -62,7 +62,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
   async function run(fallbackName: string, fillGraph: (graph: Graph) => Graph = (graph) => graph, writeEditorFile?: WriteEditorFile) {
     const { openWorkflow, isSending, uploading } = get();
     if (!openWorkflow || isSending || uploading.length > 0) return;
-    store.startSending();
+    store.startSending(openWorkflow.graph);
     const name = openWorkflow.name || fallbackName;
     const attempt: Attempt = { ...context, key: createIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
     storeAttempt(tabStorage, attempt);

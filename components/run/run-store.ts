@@ -48,7 +48,7 @@ type RunState = {
   submitError?: SubmitError;
   submittedJobs: readonly SubmittedJob[];
   isSending: boolean;
-  /** The graph that is being sent while `isSending`. */
+  /** The graph of the run that is being sent, or whose outcome is unknown. */
   inFlight?: Graph;
   /** "node/input" of each picture being uploaded. */
   uploading: readonly string[];
@@ -166,7 +166,8 @@ export function createRunStore() {
     },
 
     // The submission and its outcome.
-    startSending: () => merge({ isSending: true, inFlight: get().openWorkflow?.graph, submitError: undefined, errors: {} }),
+    /** `inFlight`: the graph to send. By default that of a run whose outcome is looked up. */
+    startSending: (inFlight = get().inFlight) => merge({ isSending: true, inFlight, submitError: undefined, errors: {} }),
     finishSending: (response: SentOutcome) => update((state) => applyOutcome(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {
       if (get().submittedJobs.length === 0) merge({ submittedJobs });
@@ -234,14 +235,17 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
 function applyOutcome(state: RunState, response: SentOutcome): RunState {
   const { serial, outcome, attempt } = response;
   const isCurrent = state.openWorkflow?.serial === serial;
-  const nextState = { ...state, isSending: false, inFlight: undefined };
+  const nextState = { ...state, isSending: false, inFlight: outcome.kind === "unknown" ? state.inFlight : undefined };
   if (outcome.kind !== "accepted") {
     const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
     return { ...nextState, submitError, ...(outcome.kind === "invalid" && isCurrent && withErrors(state, outcome.errors)) };
   }
   const submittedJob = toSubmittedJob(state, response, outcome);
   const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
-  const openWorkflow = isCurrent && state.openWorkflow ? { ...state.openWorkflow, sentGraph: state.inFlight } : state.openWorkflow;
+  const openWorkflow =
+    isCurrent && state.openWorkflow
+      ? { ...state.openWorkflow, sentGraph: state.inFlight ?? state.openWorkflow.sentGraph }
+      : state.openWorkflow;
   return {
     ...nextState,
     openWorkflow,

@@ -162,7 +162,7 @@ describe("a workflow that was closed", () => {
   function createStore() {
     const store = createRunStore();
     openSample(store, "01-invert");
-    store.startSending();
+    store.startSending(store.get().openWorkflow?.graph);
     openSample(store, "05-slow");
     return store;
   }

@@ -135,7 +135,9 @@ describe("a draft", () => {
 describe("isUnsent", () => {
   const finishAccepted: Step = (store) =>
     store.finishSending({ serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 });
-  const startSending: Step = (store) => store.startSending();
+  const finishUnknown: Step = (store) =>
+    store.finishSending({ serial: 1, outcome: { kind: "unknown", failure: { code: "x", message: "", status: 504 } }, atMs: 1 });
+  const startSending: Step = (store) => store.startSending(store.get().openWorkflow?.graph);
   const start = createOpenStep(readSampleText("01-invert"));
 
   it("returns true until the service accepts the values, and after an edit", () => {
@@ -148,5 +150,12 @@ describe("isUnsent", () => {
 
   it("returns true when the values are edited while the run is submitted", () => {
     expect(isUnsent(runSteps(start, createEditStep(640), startSending, createEditStep(641), finishAccepted).openWorkflow)).toBe(true);
+  });
+
+  it("returns true for values that are edited before a run's unknown outcome is looked up", () => {
+    const unknownRun = [createEditStep(640), startSending, finishUnknown];
+    const lookUp: Step[] = [(store) => store.startSending(), finishAccepted];
+    expect(isUnsent(runSteps(start, ...unknownRun, ...lookUp).openWorkflow)).toBe(false);
+    expect(isUnsent(runSteps(start, ...unknownRun, createEditStep(641), ...lookUp).openWorkflow)).toBe(true);
   });
 });
