@@ -147,6 +147,21 @@ describe("job facts", () => {
       expect(getTimeline({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
   });
 
+  it("shows the times of 130,000 nodes", () => {
+    const entries = Array.from({ length: 130_000 }, (_, index) => [
+      `n${index}`,
+      { start_time: index < 100 ? 1e12 : 2e12, end_time: index < 100 ? undefined : 3e12 },
+    ]);
+    const timeline = getTimeline({ execution_meta: Object.fromEntries(entries) });
+    expect(timeline.find(([id]) => id === "2")).toEqual(["2", "failed", 3e12, 3e12]);
+    expect(
+      toBars(
+        timeline.map(() => ({ startMs: 0, endMs: 1 })),
+        1,
+      )[0],
+    ).toEqual({ from: 0, to: 100 });
+  });
+
   it("marks the interrupted node as stopped, never as done", () => {
     const getStoppedTimeline = (extra: object) =>
       getTimeline({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
