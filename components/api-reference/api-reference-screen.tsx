@@ -4,7 +4,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { apiPath } from "@/lib/browser/urls";
+import { apiPath, withQuery } from "@/lib/browser/urls";
 import {
   type ApiReference,
   type FieldRow,
@@ -14,11 +14,17 @@ import {
 } from "@/lib/contract/openapi/reference";
 import { createSample, type SampleLanguage, sampleLanguages } from "@/lib/contract/openapi/samples";
 
-type ApiReferenceScreenProps = { reference: ApiReference; language: SampleLanguage; baseUrl: string };
+type ApiReferenceScreenProps = {
+  reference: ApiReference;
+  language: SampleLanguage;
+  baseUrl: string;
+  /** `?connection=` of the URL, if present. */
+  connection?: string;
+};
 
 const languageNames: Readonly<Record<SampleLanguage, string>> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 
-export function ApiReferenceScreen({ reference, language, baseUrl }: ApiReferenceScreenProps) {
+export function ApiReferenceScreen({ reference, language, baseUrl, connection }: ApiReferenceScreenProps) {
   const t = useTranslations("apiReference");
   return (
     <>
@@ -27,7 +33,7 @@ export function ApiReferenceScreen({ reference, language, baseUrl }: ApiReferenc
           {sampleLanguages.map((name) => (
             <Link
               key={name}
-              href={`/docs/api?language=${name}`}
+              href={withQuery("/docs/api", { language: name, connection })}
               prefetch={false}
               aria-current={name === language ? "true" : undefined}
               className={chipStyle(name === language)}
@@ -40,7 +46,7 @@ export function ApiReferenceScreen({ reference, language, baseUrl }: ApiReferenc
       <div className="grid w-full max-w-[1240px] gap-5 p-4 md:px-5 lg:grid-cols-[220px_minmax(0,1fr)]">
         <Contents reference={reference} />
         <div className="flex min-w-0 flex-col gap-3.5">
-          <Introduction baseUrl={baseUrl} />
+          <Introduction baseUrl={baseUrl} connection={connection} />
           {reference.groups.map(({ group, operations }) => (
             <section key={group} aria-labelledby={`group-${group}`} className="flex flex-col gap-3.5">
               <h2 id={`group-${group}`} className="mt-2 text-lg font-semibold">
@@ -96,12 +102,12 @@ function Contents({ reference }: { reference: ApiReference }) {
   );
 }
 
-function Introduction({ baseUrl }: { baseUrl: string }) {
+function Introduction({ baseUrl, connection }: { baseUrl: string; connection?: string }) {
   const t = useTranslations("apiReference");
   const tags = {
     code: (text: ReactNode) => <code className="font-mono text-sm">{text}</code>,
     tokens: (text: ReactNode) => (
-      <Link href="/settings/tokens" className="text-accent underline">
+      <Link href={withQuery("/settings/tokens", { connection })} className="text-accent underline">
         {text}
       </Link>
     ),

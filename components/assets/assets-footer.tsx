@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { PageControls, Paging } from "@/components/data-table/paging";
 import { useSelectionValue } from "@/components/data-table/selection";
 import { type ListState, useListQuery } from "@/components/frame/list/list-state";
+import { RunLink } from "@/components/frame/list/tool-bar";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -126,7 +127,7 @@ export function AssetsEmpty({ listState, canChange }: { listState: ListState<Ass
       />
     );
   }
-  return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? renderLink("/run", t("empty.run")) : undefined} />;
+  return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? <RunLink /> : undefined} />;
 }
 
 const BulkBar = dynamic(() => import("./bulk/bulk-bar").then((module) => module.BulkBar), { ssr: false });

@@ -40,7 +40,7 @@ function AuditCard() {
   return (
     <OverviewCard
       title={t("title")}
-      listLink={{ href: "/settings/audit", text: t("all") }}
+      listLink={{ href: withQuery("/settings/audit", { connection: useConnectionParam() }), text: t("all") }}
       live={live}
       skeleton={<RowsSkeleton rows={MAX_ENTRIES} />}
       bodyClassName="p-0 min-h-[294px]"
@@ -167,6 +167,7 @@ type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** Warns admins about runners that accept no jobs although they were not paused, or whose state is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   const t = useTranslations("overview.runners");
+  const connection = useConnectionParam();
   const live = useLive("/api/console/runners", { ...toInitialOptions(use(runners)), read: getUnavailableRunners });
   const runnersToShow = live.value ?? [];
   if (runnersToShow.length === 0 && !live.failure) return null;
@@ -181,7 +182,7 @@ export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
         ))}
         {live.failure ? <li>{t("unread")}</li> : null}
       </ul>
-      <Link href="/settings/runners" className={buttonStyle()}>
+      <Link href={withQuery("/settings/runners", { connection })} className={buttonStyle()}>
         {t("open")}
       </Link>
     </div>
@@ -228,11 +229,11 @@ function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean })
           }}
         />
         <Step icon={Plug} title={t("connect.title")} text={t("connect.text")}>
-          <ButtonLink href="/settings">{t("connect.action")}</ButtonLink>
+          <ButtonLink href={withQuery("/settings", { connection: connectionParam })}>{t("connect.action")}</ButtonLink>
         </Step>
         {canManage ? (
           <Step icon={UserPlus} title={t("invite.title")} text={t("invite.text")}>
-            <ButtonLink href="/settings/members?invite=1">{t("invite.action")}</ButtonLink>
+            <ButtonLink href={withQuery("/settings/members", { invite: 1, connection: connectionParam })}>{t("invite.action")}</ButtonLink>
           </Step>
         ) : null}
       </div>

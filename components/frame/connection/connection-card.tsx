@@ -7,10 +7,11 @@ import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/status-badge";
+import { withQuery } from "@/lib/browser/urls";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTones, useConnectionStatus, useKeyLabel } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";
-import { useConnection } from "./connection-context";
+import { useConnection, useConnectionParam } from "./connection-context";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 
@@ -20,6 +21,7 @@ const cardStyle =
 export function ConnectionCard({ connections, className }: { connections: readonly ConnectionView[]; className?: string }) {
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
+  const connectionParam = useConnectionParam();
   const currentConnection = connections.find(({ id }) => id === currentId);
   const getStatus = useConnectionStatus();
   const getKeyLabel = useKeyLabel();
@@ -29,7 +31,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
     const content = <CardContent name={t("none")} detail={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
     if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{content}</p>;
     return (
-      <Link href="/settings" className={cn(cardStyle, className)}>
+      <Link href={withQuery("/settings", { connection: connectionParam })} className={cn(cardStyle, className)}>
         {content}
       </Link>
     );

@@ -7,10 +7,12 @@ import { toneDot } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/api-failure";
+import { withQuery } from "@/lib/browser/urls";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTones, useConnectionStatus, useKeyLabel } from "../counts-context";
 import { FailureMessage } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
+import { useConnectionParam } from "./connection-context";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
 type SwitchError = { code: string; message: string };
@@ -18,6 +20,7 @@ type SwitchError = { code: string; message: string };
 export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
   const t = useTranslations("frame.connection");
   const switchTo = useSwitchConnection();
+  const connectionParam = useConnectionParam();
   const getStatus = useConnectionStatus();
   const getKeyLabel = useKeyLabel();
   const runsAppsOnly = useRunsAppsOnly();
@@ -39,7 +42,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
       title={t("title")}
       actions={
         runsAppsOnly ? undefined : (
-          <ButtonLink href="/settings" onClick={onClose}>
+          <ButtonLink href={withQuery("/settings", { connection: connectionParam })} onClick={onClose}>
             {t("manage")}
           </ButtonLink>
         )
@@ -85,8 +88,9 @@ export function useSwitchConnection() {
     const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
     if (!result.ok) return result.failure;
     showToast({ tone: "ok", text: t("switched", { name }) });
-    // The page's job or asset does not exist on the new connection, so the list is opened instead.
-    router.push(`/${pathname.split("/")[1] ?? ""}`);
+    // The page's job, asset or app does not exist on the new connection, so the list is opened instead.
+    const [, section = ""] = pathname.split("/");
+    router.push(["jobs", "assets", "apps"].includes(section) ? `/${section}` : pathname);
     router.refresh();
     return undefined;
   };

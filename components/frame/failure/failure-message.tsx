@@ -8,6 +8,7 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ErrorCode, type Failure, getCodeByStatus, type QUEUE_FULL } from "@/lib/contract/failure";
 import { asText, isObject } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
+import { useConnectionParam } from "../connection/connection-context";
 import { useIsSessionWatched } from "../session-watch";
 
 type FailureMessageProps = {
@@ -92,12 +93,13 @@ function RemedyLink({ code }: { code: string }) {
   const t = useTranslations("errors");
   const pathname = usePathname();
   const search = useSearchParams()?.toString();
+  const connection = useConnectionParam();
   if (code === "UNAUTHORIZED") {
     const returnPath = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
     return <LinkButton href={withQuery("/sign-in", { callbackUrl: returnPath })} label={t("signIn")} />;
   }
   const isFixedInSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
-  return isFixedInSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;
+  return isFixedInSettings ? <LinkButton href={withQuery("/settings", { connection })} label={t("openSettings")} /> : null;
 }
 
 function LinkButton({ href, label }: { href: string; label: string }) {

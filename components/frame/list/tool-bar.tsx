@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ComponentProps, type ReactNode } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { cn } from "@/components/ui/cn";
 import { ButtonLink } from "@/components/ui/link";
@@ -78,8 +78,12 @@ export function UnreadableRows({ count = 0 }: { count?: number }) {
   );
 }
 
-/** A link to the Run page, shown if there are no jobs. */
-export function RunLink() {
+/** A link to the Run page that stays on the connection. */
+export function RunLink({ tone }: Pick<ComponentProps<typeof ButtonLink>, "tone">) {
   const connection = useConnectionParam();
-  return <ButtonLink href={withQuery("/run", { connection })}>{useTranslations("frame")("run")}</ButtonLink>;
+  return (
+    <ButtonLink href={withQuery("/run", { connection })} tone={tone}>
+      {useTranslations("frame")("run")}
+    </ButtonLink>
+  );
 }

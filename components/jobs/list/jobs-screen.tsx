@@ -6,10 +6,9 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useDeferredValue, useEffect, useEffectEvent, useMemo, useState } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { type OpenPanel, useOpenPanel, useOpenPanelId } from "@/components/frame/list/list-state";
-import { IgnoredValues } from "@/components/frame/list/tool-bar";
+import { IgnoredValues, RunLink } from "@/components/frame/list/tool-bar";
 import { Button } from "@/components/ui/controls/button";
 import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
-import { ButtonLink } from "@/components/ui/link";
 import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
@@ -201,18 +200,12 @@ export type JobListProps = {
 };
 
 export function JobsScreen({ query: initialQuery, ignored, connection, view, canRun, isTeam, initialResponse }: JobListProps) {
-  const t = useTranslations("jobs");
   const links = { connection, view };
   const jobList = useJobList({ list: "jobs", initialQuery, initialResponse, links });
-  const runLink = (
-    <ButtonLink href="/run" tone="primary">
-      {t("run")}
-    </ButtonLink>
-  );
   return (
     <JobListScreen
       {...{ displayed: jobList, initialQuery, ignored, links, canRun, isTeam, total: jobList.total }}
-      actions={canRun ? runLink : null}
+      actions={canRun ? <RunLink tone="primary" /> : null}
       onDone={() => void jobList.live.refresh()}
     />
   );

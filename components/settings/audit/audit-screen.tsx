@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { useActionMessages } from "@/components/frame/action-messages";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
@@ -46,6 +47,7 @@ export function AuditScreen({ role, view, promises }: AuditScreenProps) {
 function AuditEntries({ view, page }: { view: AuditView; page: AuditPromises["page"] }) {
   const t = useTranslations("settings.audit");
   const router = useRouter();
+  const connection = useConnectionParam();
   const result = use(page);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   const { entries, hasMore, upTo } = result.value;
@@ -62,9 +64,11 @@ function AuditEntries({ view, page }: { view: AuditView; page: AuditPromises["pa
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (
-          <ButtonLink href={getAuditHref({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
+          <ButtonLink href={getAuditHref({ ...view, before: undefined, upTo: undefined }, connection)}>{t("newest")}</ButtonLink>
         )}
-        {hasMore ? <ButtonLink href={getAuditHref({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
+        {hasMore ? (
+          <ButtonLink href={getAuditHref({ ...view, before: entries.at(-1)?.id, upTo }, connection)}>{t("older")}</ButtonLink>
+        ) : null}
       </div>
     </>
   );
@@ -80,10 +84,12 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const t = useTranslations("settings.audit");
   const { getActionText } = useActionMessages();
   const router = useRouter();
+  const connection = useConnectionParam();
   const choicesResult = use(choices);
   const { members, actions } = choicesResult.ok ? choicesResult.value : { members: [], actions: [] };
   // Changing a filter restarts at the newest entry.
-  const applyFilter = (change: Partial<AuditView>) => router.push(getAuditHref({ ...view, before: undefined, upTo: undefined, ...change }));
+  const applyFilter = (change: Partial<AuditView>) =>
+    router.push(getAuditHref({ ...view, before: undefined, upTo: undefined, ...change }, connection));
   const isFiltered = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -108,7 +114,7 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
         <Options of={timeSpans.map(([hours, labelKey]) => [hours, t(labelKey)])} />
       </Select>
       {isFiltered ? (
-        <ButtonLink href="/settings/audit" tone="quiet">
+        <ButtonLink href={getAuditHref({}, connection)} tone="quiet">
           {t("reset")}
         </ButtonLink>
       ) : null}

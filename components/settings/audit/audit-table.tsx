@@ -91,8 +91,8 @@ const isBooleanText = (value: string): value is keyof typeof booleanMessages => 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 
 /** Returns the URL of a page of the log, with its filters. */
-export function getAuditHref({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
-  return withQuery("/settings/audit", { member, action, on, within, before, upTo });
+export function getAuditHref({ member, action, on, within, before, upTo }: AuditView, connection: string | undefined): `/${string}` {
+  return withQuery("/settings/audit", { member, action, on, within, before, upTo, connection });
 }
 
 export function getAuditExportHref({ member, action, on, within }: AuditView): `/${string}` {

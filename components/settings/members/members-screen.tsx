@@ -14,6 +14,7 @@ import { useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime, useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
 import { callApi, type CallInit } from "@/lib/browser/api";
+import { toUrlWithParam } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
@@ -53,7 +54,7 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
     setInviting(false);
     setHasInvited(true);
     // A reload must not open the form again.
-    if (hasInviteParam) window.history.replaceState(null, "", window.location.pathname);
+    if (hasInviteParam) window.history.replaceState(null, "", toUrlWithParam(INVITE_PARAM, undefined));
   }
   return (
     <SettingsPage

@@ -2,6 +2,7 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { use } from "react";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TimeFilter, type TimeRange } from "@/components/frame/list/time-filter";
 import { Card } from "@/components/ui/card";
@@ -36,11 +37,12 @@ const timeSpans = ["week", "month", "quarter"] as const;
 export function UsageScreen({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
   const router = useRouter();
+  const connection = useConnectionParam();
   const { from, to } = query;
   const timeRange: TimeRange = from === undefined && to === undefined ? query : { from, to };
   const toValues = (range: UsageQuery) => toSearchValues(usageParams, range);
   const changeRange = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
-    router.push(withQuery("/settings/usage", toValues({ within, ...dates })));
+    router.push(withQuery("/settings/usage", { ...toValues({ within, ...dates }), connection }));
   return (
     <SettingsPage current="usage" isWide>
       <div className="flex flex-wrap items-center gap-2">

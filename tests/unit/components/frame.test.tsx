@@ -4,12 +4,13 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { SignOutButton } from "@/components/frame/account/sign-out-button";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ConnectionGuard } from "@/components/frame/connection/connection-guard";
+import { ConnectionSwitch } from "@/components/frame/connection/connection-switch";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { Avatar } from "@/components/ui/card";
 import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { Toasts } from "@/components/ui/toasts";
 import { notifyResponse } from "@/lib/browser/api";
-import { PageProvider } from "@/tests/support/page-provider";
+import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
 import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
 import { press } from "./render-screen";
@@ -57,6 +58,32 @@ it.each([
 ])("shows the page at %s?%s", (pathname, search) => {
   renderGuard(pathname, search);
   expect(screen.getByText("the page")).toBeDefined();
+});
+
+it.each([
+  ["/docs/api", "/docs/api"],
+  ["/settings/members", "/settings/members"],
+  ["/jobs/abc", "/jobs"],
+])("switches the connection on %s and opens %s", async (pathname, openedPath) => {
+  vi.stubGlobal("fetch", async () => new Response(null, { status: 204 }));
+  const push = vi.fn();
+  const baseConnection = {
+    baseUrl: "",
+    embedded: true,
+    shared: true,
+    dialect: "interface" as const,
+    hasAssets: true,
+    lacks: [],
+    hasKey: true,
+  };
+  const connections = ["home", "other"].map((id) => ({ ...baseConnection, id, name: id, current: id === "home" }));
+  renderInApp(
+    <PageProvider router={createFakeRouter(push)} pathname={pathname} search={new URLSearchParams()}>
+      <ConnectionSwitch connections={connections} currentId="home" onClose={() => undefined} />
+    </PageProvider>,
+  );
+  await press(/^other/);
+  expect(push).toHaveBeenCalledWith(openedPath);
 });
 
 describe("sign out", () => {

@@ -79,10 +79,13 @@ describe("audit log", () => {
     outcome: "prompt_id=abc",
   };
   /** Shows the entries and returns their rows. */
-  async function show(entries: AuditItem[], { hasMore = false, locale }: { hasMore?: boolean; locale?: Language } = {}) {
+  async function show(
+    entries: AuditItem[],
+    { hasMore = false, ...options }: { hasMore?: boolean; locale?: Language; search?: string } = {},
+  ) {
     const choices = { members: [{ id: "ana", name: "Ana Ruiz" }], actions: ["submitPrompt", "ofAnotherVersion"] };
     const promises = { page: Promise.resolve(ok({ entries, hasMore })), choices: Promise.resolve(ok(choices)) };
-    await renderScreen(<AuditScreen role="admin" view={{ member: "ana" }} promises={promises} />, { router, locale });
+    await renderScreen(<AuditScreen role="admin" view={{ member: "ana" }} promises={promises} />, { router, ...options });
     return screen.queryAllByRole("row").slice(1);
   }
   const refusal = { status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
@@ -157,14 +160,15 @@ describe("audit log", () => {
     expect(rows[8]?.textContent).toContain("deleted 2 (x, y)");
   });
 
-  it("keeps filters in the URL, in page links and in the export", async () => {
-    await show([entry], { hasMore: true });
+  it("keeps filters and the connection in the URL and in page links", async () => {
+    await show([entry], { hasMore: true, search: "connection=home" });
     fireEvent.change(screen.getByRole("combobox", { name: "Action" }), { target: { value: "submitPrompt" } });
-    expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
+    expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt&connection=home");
     const getHref = (name: string) => screen.getByRole("link", { name }).getAttribute("href");
-    expect(getHref("Older")).toBe("/settings/audit?member=ana&before=7");
+    expect(getHref("Older")).toBe("/settings/audit?member=ana&before=7&connection=home");
+    expect(getHref("Tokens")).toBe("/settings/tokens?connection=home");
     expect(getHref("Export CSV")).toBe("/api/console/audit/export?member=ana");
-    expect(getHref("Clear filters")).toBe("/settings/audit");
+    expect(getHref("Clear filters")).toBe("/settings/audit?connection=home");
   });
 
   it("shows a message when nothing matches or the role can't see the log", async () => {
