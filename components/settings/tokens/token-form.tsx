@@ -23,15 +23,17 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
   const [role, setRole] = useState<Role>(hasRole(ownRole, "operator") ? "operator" : ownRole);
   const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [connectionChoice, setConnectionChoice] = useState<"none" | "all" | "chosen">("none");
-  const [selectedConnections, setSelectedConnections] = useState<TokenChoices["connections"]>([]);
+  const [connectionIds, setConnectionIds] = useState<string[]>([]);
   const [operationChoice, setOperationChoice] = useState<"all" | "reads" | "chosen">("all");
-  const [selectedOperations, setSelectedOperations] = useState<TokenOperation[]>([]);
+  const [operationNames, setOperationNames] = useState<string[]>([]);
   const [days, setDays] = useState("");
   const [wasSubmitted, setSubmitted] = useState(false);
   const { busyWith, failure, field, send } = useResourceForm(fields);
 
   const otherConnections = connections.filter(({ id }) => id !== defaultConnection);
-  const isMissingConnections = connectionChoice === "chosen" && !selectedConnections.some(({ id }) => id !== defaultConnection);
+  const selectedIds = otherConnections.flatMap(({ id }) => (connectionIds.includes(id) ? [id] : []));
+  const selectedOperations = operations.flatMap(({ name }) => (operationNames.includes(name) ? [name] : []));
+  const isMissingConnections = connectionChoice === "chosen" && selectedIds.length === 0;
   const isMissingOperations = operationChoice === "chosen" && selectedOperations.length === 0;
 
   async function submit(form: HTMLFormElement) {
@@ -42,9 +44,9 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       role,
       connection: defaultConnection,
       ...(connectionChoice !== "all" && {
-        connections: [defaultConnection, ...(connectionChoice === "chosen" ? selectedConnections.map(({ id }) => id) : [])],
+        connections: [defaultConnection, ...(connectionChoice === "chosen" ? selectedIds : [])],
       }),
-      operations: operationChoice === "chosen" ? selectedOperations.map(({ name }) => name) : operationChoice,
+      operations: operationChoice === "chosen" ? selectedOperations : operationChoice,
       days: days === NEVER ? null : Number(days),
     };
     const result = await send("save", callApi<NewTokenView>("/api/console/tokens", { method: "POST", json }));
@@ -59,6 +61,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       </Card>
     );
   const hasTooManyTokens = failure?.code === "CONFLICT";
+  const getConnectionName = (id: string) => connections.find((connection) => connection.id === id)?.name ?? id;
   const formatLifetime = (count: number) => (count === 365 ? t("year") : t("days", { count }));
   return (
     <ResourceForm
@@ -91,7 +94,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         options={connections.map(({ id }) => id)}
         onChoose={setDefaultConnection}
       >
-        {(id) => connections.find((connection) => connection.id === id)?.name ?? id}
+        {getConnectionName}
       </ChoiceField>
       {otherConnections.length > 0 ? (
         <>
@@ -106,8 +109,8 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
           </ChoiceField>
           {connectionChoice === "chosen" ? (
             <CheckListGroup label={t("others")}>
-              <CheckList options={otherConnections} selected={selectedConnections} onChange={setSelectedConnections}>
-                {({ name }) => name}
+              <CheckList options={otherConnections.map(({ id }) => id)} selected={connectionIds} onChange={setConnectionIds}>
+                {getConnectionName}
               </CheckList>
             </CheckListGroup>
           ) : null}
@@ -124,7 +127,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         {(value) => t(value)}
       </ChoiceField>
       {operationChoice === "chosen" ? (
-        <OperationPicker operations={operations} selectedOperations={selectedOperations} onChange={setSelectedOperations} />
+        <OperationPicker operations={operations} selected={selectedOperations} onChange={setOperationNames} />
       ) : null}
       <ChoiceField
         label={t("expiry")}
@@ -142,16 +145,17 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
 
 type OperationPickerProps = {
   operations: TokenOperation[];
-  selectedOperations: TokenOperation[];
-  onChange: (tokenOperations: TokenOperation[]) => void;
+  selected: readonly string[];
+  onChange: (names: string[]) => void;
 };
 
-function OperationPicker({ operations, selectedOperations, onChange }: OperationPickerProps) {
+function OperationPicker({ operations, selected, onChange }: OperationPickerProps) {
   const t = useTranslations("tokens");
   const id = useId();
   const [searchText, setSearchText] = useState("");
-  const matchingOperations = operations.filter(({ name, call }) =>
-    `${name} ${call}`.toLowerCase().includes(searchText.trim().toLowerCase()),
+  const calls = new Map(operations.map(({ name, call }) => [name, call]));
+  const matchingNames = [...calls.keys()].filter((name) =>
+    `${name} ${calls.get(name)}`.toLowerCase().includes(searchText.trim().toLowerCase()),
   );
   return (
     <div className="flex flex-col gap-1.5">
@@ -160,10 +164,10 @@ function OperationPicker({ operations, selectedOperations, onChange }: Operation
       </label>
       <Input id={id} type="search" value={searchText} placeholder={t("find")} onChange={({ target }) => setSearchText(target.value)} />
       <CheckListGroup label={t("operations")}>
-        <CheckList options={matchingOperations} selected={selectedOperations} onChange={onChange}>
-          {({ name, call }) => (
+        <CheckList options={matchingNames} selected={selected} onChange={onChange}>
+          {(name) => (
             <span className="min-w-0 truncate">
-              {name === EVENTS_OPERATION ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>
+              {name === EVENTS_OPERATION ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{calls.get(name)}</span>
             </span>
           )}
         </CheckList>

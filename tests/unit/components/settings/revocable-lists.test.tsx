@@ -1,14 +1,16 @@
 // Lists of items that can be revoked: shares, invitations and tokens.
-import { act, fireEvent, screen, within } from "@testing-library/react";
-import { expect, it } from "vitest";
+import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import { expect, it, vi } from "vitest";
 import { InvitationList } from "@/components/settings/members/members-screen";
 import { SharesScreen } from "@/components/settings/shares-screen";
+import { TokenForm } from "@/components/settings/tokens/token-form";
 import { TokenList, TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { type InvitationItem } from "@/lib/contract/console";
 import { type TokenView } from "@/lib/contract/members/tokens";
 import { type ShareView } from "@/lib/contract/share";
 import { failed, ok } from "@/lib/shared/result";
-import { press, renderScreen } from "../render-screen";
+import { wrapInApp } from "../render";
+import { press, renderScreen, wrapInScreen } from "../render-screen";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Returns the dates of an item that lasts 30 days and has `daysLeft` left. */
@@ -64,4 +66,33 @@ it("requires a connection for a token and shows a failed read as an error", asyn
   expect(screen.getByText("Something went wrong in Lightdesk")).toBeTruthy();
   await press("Create a token");
   expect(screen.getByText(/Add a connection first/)).toBeTruthy();
+});
+
+it("keeps checked operations and connections when the choices reload", async () => {
+  const bodies: unknown[] = [];
+  vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit) => {
+    bodies.push(JSON.parse(String(body)));
+    return Response.json({ code: "INTERNAL", message: "" }, { status: 500 });
+  });
+  const createForm = () => {
+    const connections = ["home", "other"].map((id) => ({ id, name: id, current: id === "home" }));
+    const operations = ["listJobs", "getJob"].map((name) => ({ name, call: "GET /api/jobs" }));
+    return wrapInApp(
+      wrapInScreen(<TokenForm role="admin" choices={{ connections, operations }} onCreated={() => undefined} onClose={() => undefined} />),
+    );
+  };
+  const { rerender } = render(createForm());
+  const choose = (name: string, value: string) => fireEvent.change(screen.getByRole("combobox", { name }), { target: { value } });
+  choose("Other connections", "chosen");
+  choose("Operations", "chosen");
+  choose("Expires", "30");
+  fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "ci" } });
+  fireEvent.click(screen.getByRole("checkbox", { name: "other" }));
+  fireEvent.click(screen.getByRole("checkbox", { name: /listJobs/ }));
+  rerender(createForm());
+  expect(screen.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked)).toEqual([true, true, false]);
+  fireEvent.click(screen.getByRole("checkbox", { name: /listJobs/ }));
+  fireEvent.click(screen.getByRole("checkbox", { name: /getJob/ }));
+  await press("Create a token");
+  expect(bodies).toEqual([expect.objectContaining({ connections: ["home", "other"], operations: ["getJob"] })]);
 });
