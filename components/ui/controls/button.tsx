@@ -33,7 +33,7 @@ export function Button({ tone, size, busy = false, className, type = "button", o
     <button
       {...props}
       type={busy && type === "submit" ? "button" : type}
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || props["aria-disabled"] || undefined}
       aria-busy={busy || undefined}
       onClick={busy ? undefined : onClick}
       className={cn(buttonStyle({ tone, size }), className)}
