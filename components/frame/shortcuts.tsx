@@ -4,6 +4,7 @@ import dynamic from "next/dynamic";
 import { useEffect } from "react";
 import { isShortcutKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-events";
 import { useRouter } from "@/components/ui/link";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
 import { FILTERS_ATTRIBUTE } from "./list/tool-bar";
@@ -11,8 +12,12 @@ import { useRunsAppsOnly } from "./member-context";
 import { getDestinations } from "./navigation";
 import { showOverlay, useOverlay } from "./palette/palette-button";
 
-const ShortcutSheet = dynamic(() => import("./palette/command-palette").then((module) => module.ShortcutSheet), { ssr: false });
-const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
+const ShortcutSheet = dynamic(() => import("./palette/command-palette").then((module) => module.ShortcutSheet, loadEmptyComponent), {
+  ssr: false,
+});
+const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette, loadEmptyComponent), {
+  ssr: false,
+});
 
 /**
  * The shortcuts of every page: Ctrl K or ⌘ K opens the command palette, `/` focuses the filters, `?` lists all shortcuts, `g` + letter opens a

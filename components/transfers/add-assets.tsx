@@ -8,6 +8,7 @@ import { useDenialText, useRunsAppsOnly } from "@/components/frame/member-contex
 import { getUploadSources, subscribeToUploadSource, type UploadSource } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { getSelectedTimeZone } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -17,7 +18,7 @@ import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";
 
 /** Loaded when the first file is added. */
-const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPanel }) => UploadsPanel), { ssr: false });
+const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPanel }) => UploadsPanel, loadEmptyComponent), { ssr: false });
 
 type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
 

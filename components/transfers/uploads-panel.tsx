@@ -23,18 +23,22 @@ const loadMessages = {
   en: () => import("@/lib/messages/en/uploads.json"),
   "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
 } satisfies Record<Language, () => Promise<unknown>>;
-const messagesByLanguage = new Map<Language, ReturnType<(typeof loadMessages)["en"]>>();
+const messagesByLanguage = new Map<Language, Promise<Awaited<ReturnType<(typeof loadMessages)["en"]>> | undefined>>();
 
 function getMessages(language: Language) {
-  const cachedMessages = messagesByLanguage.get(language) ?? loadMessages[language]();
+  const cachedMessages = messagesByLanguage.get(language) ?? loadMessages[language]().catch(() => undefined);
   messagesByLanguage.set(language, cachedMessages);
   return cachedMessages;
 }
 
 export function UploadsPanel(props: UploadsPanelProps) {
-  const { default: uploads } = use(getMessages(useLocale()));
+  const language = useLocale();
+  const messages = use(getMessages(language));
+  // If they failed to load, the next request loads them again.
+  useEffect(() => void (messages ?? messagesByLanguage.delete(language)));
+  if (!messages) return null;
   return (
-    <PageMessages messages={{ uploads }}>
+    <PageMessages messages={{ uploads: messages.default }}>
       <Panel {...props} />
     </PageMessages>
   );

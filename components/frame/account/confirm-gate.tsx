@@ -1,11 +1,25 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 import { onConfirmationRequest } from "@/lib/browser/confirm-identity";
 import { type SignInMethods } from "@/lib/contract/members/sign-in";
 
-const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
+const ConfirmDialog = dynamic(
+  () =>
+    import("./confirm-dialog").then(
+      (module) => module.ConfirmDialog,
+      () => RefusedConfirmation,
+    ),
+  { ssr: false },
+);
+
+/** Refuses the request if the dialog fails to load, so that the call ends. */
+function RefusedConfirmation({ onEnd }: { onEnd: (isConfirmed: boolean) => void }) {
+  const refuse = useEffectEvent(() => onEnd(false));
+  useEffect(() => refuse(), []);
+  return null;
+}
 
 /** Opens the dialog, loaded on demand, when a call requires the user to confirm their identity. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {

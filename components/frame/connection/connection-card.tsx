@@ -6,6 +6,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
+import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { toneDot } from "@/components/ui/status-badge";
 import { withQuery } from "@/lib/browser/urls";
 import { type ConnectionView } from "@/lib/contract/console";
@@ -13,7 +14,9 @@ import { connectionTones, useConnectionStatus, useKeyLabel } from "../counts-con
 import { useRunsAppsOnly } from "../member-context";
 import { useConnection, useConnectionParam } from "./connection-context";
 
-const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
+const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch, loadEmptyComponent), {
+  ssr: false,
+});
 
 const cardStyle =
   "flex w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left hover:border-line-strong";

@@ -29,6 +29,21 @@ describe("uploads panel", () => {
   }
   const findDialog = (name: string) => screen.findByRole("dialog", { name });
 
+  test("loads its messages again when they failed to load", async () => {
+    let isOffline = true;
+    vi.doMock("@/lib/messages/en/uploads.json", async (loadOriginal) => {
+      if (isOffline) throw new Error("offline");
+      return loadOriginal();
+    });
+    const { openSource } = await renderPanel();
+    await openSource({ source: "url", urls: "" });
+    expect(screen.queryByRole("dialog")).toBeNull();
+    await act(() => vi.dynamicImportSettled());
+    isOffline = false;
+    await openSource({ source: "url", urls: "" });
+    expect(await screen.findByRole("dialog")).toBeTruthy();
+  });
+
   test("adds files dropped while the dialog is open", async () => {
     const { drop } = await renderPanel();
     await drop(Promise.resolve(dropFiles("one.bin")));
