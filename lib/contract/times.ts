@@ -1,13 +1,15 @@
 // Converts all times to milliseconds since 1970. Returns undefined for invalid times. Doesn't import zod, to keep it out of the first
 // page's scripts.
 
+/** The latest time that a Date represents. */
+export const MAX_DATE_MS = 8.64e15;
 /** Smaller numbers are seconds (until the year 5138), all others milliseconds. */
 const MIN_MILLISECONDS_VALUE = 1e11;
 
 /** Strings are RFC 3339, in UTC by default. Numbers are seconds or milliseconds, depending on their size. */
 export function toMilliseconds(value: unknown): number | undefined {
   const milliseconds = typeof value === "string" ? parseDate(value) : typeof value === "number" ? scaleToMilliseconds(value) : Number.NaN;
-  return Number.isFinite(milliseconds) && Math.abs(milliseconds) <= 8.64e15 ? milliseconds : undefined;
+  return Number.isFinite(milliseconds) && Math.abs(milliseconds) <= MAX_DATE_MS ? milliseconds : undefined;
 }
 
 function parseDate(text: string): number {

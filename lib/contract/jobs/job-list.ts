@@ -2,6 +2,7 @@
 
 import { type Params, type ValuesOf } from "../params";
 import { decodePercent } from "../plain-line";
+import { MAX_DATE_MS } from "../times";
 
 export const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type KnownJobState = (typeof jobStates)[number];
@@ -57,8 +58,8 @@ export const jobParams = {
 export const searchParams = {
   text: { kind: "text", maxLength: 200, isTrimmed: true },
   member: { kind: "text", maxLength: 200, isTrimmed: true },
-  from: { kind: "integer", min: 0 },
-  to: { kind: "integer", min: 0 },
+  from: { kind: "integer", min: 0, max: MAX_DATE_MS },
+  to: { kind: "integer", min: 0, max: MAX_DATE_MS },
   within: { kind: "integer", min: 1, max: 24 * 366 },
 } as const satisfies Params;
 export type JobSearch = ValuesOf<typeof searchParams>;

@@ -1,14 +1,15 @@
 // Jobs submitted through the console, by member and connection. Unknown amounts are never shown as zero. Does not import zod.
 
 import { type Params, type ValuesOf } from "../params";
+import { MAX_DATE_MS } from "../times";
 
 const DAY_HOURS = 24;
 
 /** `within` is hours before now. `from` (inclusive) and `to` (exclusive) are milliseconds since 1970 and have precedence. */
 export const usageParams = {
   within: { kind: "integer", min: 1, max: DAY_HOURS * 366, default: DAY_HOURS * 30 },
-  from: { kind: "integer", min: 0 },
-  to: { kind: "integer", min: 0 },
+  from: { kind: "integer", min: 0, max: MAX_DATE_MS },
+  to: { kind: "integer", min: 0, max: MAX_DATE_MS },
 } as const satisfies Params;
 export type UsageQuery = ValuesOf<typeof usageParams>;
 

@@ -28,6 +28,7 @@ describe("jobs page URL", () => {
     ["offset=99999999999999999&limit= 5", {}, ["limit= 5", "offset=99999999999999999"]],
     ["limit=5&limit=6", {}, ["limit=5,6"]],
     ["limit=1001&offset=9007199254740993", {}, ["limit=1001", "offset=9007199254740993"]],
+    ["from=8640000000000001&to=8640000000000000", { to: 8.64e15 }, ["from=8640000000000001"]],
     ["text= sea &member=%20&within=0", { text: "sea" }, ["member= ", "within=0"]],
     [`workflow_id=${"w".repeat(201)}&output_type=hologram`, {}, ["output_type=hologram", `workflow_id=${"w".repeat(100)}`]],
     ["sort_by=name&sort_order=asc&job=j1&view=all&connection=c1", { sort_order: "asc" }, ["sort_by=name"]],
