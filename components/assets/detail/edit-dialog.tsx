@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { formatFailure } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Input, InputField, Options, Select } from "@/components/ui/controls/fields";
@@ -25,7 +25,9 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
   const [rows, setRows] = useState(() => toRows(asset.metadata));
   const [problems, setProblems] = useState(noProblems);
   const isInvalidId = previewId.trim() !== "" && !uuidPattern.test(previewId.trim());
-  async function save() {
+  async function save(event: FormEvent) {
+    event.preventDefault();
+    if (edits.busy === "edit") return;
     const result = parseRows(rows);
     setProblems(result.problems);
     if (result.problems.size > 0 || isInvalidId || name.trim() === "") return;
@@ -34,7 +36,7 @@ export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits:
   }
   return (
     <Dialog isOpen onClose={onClose} title={t("title", { name: asset.name })} className="w-[min(620px,calc(100vw-32px))]">
-      <form action={save} className="flex flex-col gap-3">
+      <form onSubmit={(event) => void save(event)} className="flex flex-col gap-3">
         <InputField
           label={t("name")}
           error={name.trim() === "" ? t("nameMissing") : undefined}

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { findCompletion, type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/tags-input";
@@ -27,7 +27,8 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
     return conditions.length > 0 ? conditions : [emptyRow];
   });
   const [problems, setProblems] = useState(noProblems);
-  function applyFilter() {
+  function applyFilter(event: FormEvent) {
+    event.preventDefault();
     const result = parseRows(rows);
     setProblems(result.problems);
     if (result.problems.size > 0) return;
@@ -36,7 +37,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   }
   return (
     <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
-      <form action={applyFilter}>
+      <form onSubmit={applyFilter}>
         <p className="mb-2">{t(canFilter ? "filterHint" : "filterLocal")}</p>
         {canFilter ? <MetadataEditor rows={rows} problems={problems} onRows={setRows} /> : null}
         <DialogFooter>

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { createPortal } from "react-dom";
-import { useEscape } from "@/components/ui/hooks/page-events";
+import { isComposing, useEscape } from "@/components/ui/hooks/page-events";
 
 const WIDTH_PX = 288;
 const EDGE_PX = 8;
@@ -36,7 +36,7 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
   useEscape("panel", onClose);
   function handleKeyDown(event: KeyboardEvent) {
     // A filter's dialog closes first.
-    if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+    if (event.key !== "Escape" || isComposing(event.nativeEvent) || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     event.stopPropagation();
     onClose();

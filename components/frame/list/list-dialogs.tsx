@@ -39,15 +39,22 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
   const views = data?.views;
   const [requestError, setRequestError] = useState<ApiFailure>();
   const [name, setName] = useState("");
+  const [isSaving, setSaving] = useState(false);
   async function sendRequest(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
     const result = await callApi(path, init);
     setRequestError(result.ok ? undefined : result.failure);
     await mutate();
     return result.ok;
   }
-  async function save(form: FormData) {
-    const json = { screen, name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
-    if (await sendRequest(PATH, { method: "POST", json })) setName("");
+  async function save(form: HTMLFormElement) {
+    const data = new FormData(form);
+    const json = { screen, name: name.trim(), query, team: data.has("team"), isDefault: data.has("isDefault") };
+    setSaving(true);
+    const isSaved = await sendRequest(PATH, { method: "POST", json });
+    setSaving(false);
+    if (!isSaved) return;
+    setName("");
+    form.reset();
   }
   const failure = requestError ?? error;
   return (
@@ -69,7 +76,13 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
           />
         ))}
       </ul>
-      <form action={save} className="mt-3 flex flex-col gap-2 border-t border-line pt-3">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isSaving) void save(event.currentTarget);
+        }}
+        className="mt-3 flex flex-col gap-2 border-t border-line pt-3"
+      >
         <InputField
           label={t("name")}
           hint={t("hint")}
@@ -87,7 +100,7 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
           <label className="inline-flex items-center gap-1.5">
             <Checkbox name="isDefault" /> {t("asDefault", { list: listTitle })}
           </label>
-          <Button type="submit" tone="primary" className="ml-auto">
+          <Button type="submit" tone="primary" busy={isSaving} className="ml-auto">
             {t("save")}
           </Button>
         </div>
@@ -176,6 +189,9 @@ function getStartOfDay(day: string, timeZone = getSelectedTimeZone()): number {
   return utcMidnightMs + low * QUARTER_MS;
 }
 
+/** Days with a four-digit year whose start is after 1970 in every time zone. */
+const dayLimits = { min: "1970-01-02", max: "9999-12-30" };
+
 type DatesDialogProps = {
   from: number | undefined;
   to: number | undefined;
@@ -201,12 +217,19 @@ export function DatesDialog({ from, to, onClose, onChoose }: DatesDialogProps) {
   return (
     <ConfirmDialog isOpen onClose={onClose} title={t("title")} tone="primary" form={form} label={t("show")} isDisabled={isReversed}>
       <form id={form} onSubmit={choose} className="flex flex-col gap-3">
-        <InputField label={t("from")} type="date" value={firstDay} onChange={(event) => setFirstDay(event.currentTarget.value)} />
+        <InputField
+          label={t("from")}
+          type="date"
+          {...dayLimits}
+          value={firstDay}
+          onChange={(event) => setFirstDay(event.currentTarget.value)}
+        />
         <InputField
           label={t("to")}
           hint={t("hint")}
           error={isReversed ? t("order") : undefined}
           type="date"
+          {...dayLimits}
           value={lastDay}
           onChange={(event) => setLastDay(event.currentTarget.value)}
         />

@@ -49,8 +49,8 @@ function closeTopLayer(event: KeyboardEvent): void {
 }
 
 /** Whether this is an unhandled Esc. An open dialog closes first. */
-function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
-  return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");
+function isEscape(event: KeyboardEvent): boolean {
+  return event.key === "Escape" && !event.defaultPrevented && !isComposing(event) && !document.querySelector("dialog[open]");
 }
 
 /** Whether key presses on this element enter text, so that shortcuts must not run. */

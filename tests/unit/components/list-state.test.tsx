@@ -157,6 +157,9 @@ it("focuses the filters when opened and closes on Esc or a press outside", async
   const panel = await screen.findByRole("dialog", { name: "Filters" });
   expect(document.activeElement).toBe(panel);
   expect(getButton().getAttribute("aria-expanded")).toBe("true");
+  fireEvent.keyDown(screen.getByRole("textbox", { name: "Person" }), { key: "Escape", isComposing: true });
+  fireEvent.keyDown(document.body, { key: "Escape", isComposing: true });
+  expect(queryPanel()).not.toBeNull();
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Person" }), { key: "Escape" });
   expect(queryPanel()).toBeNull();
   expect(document.activeElement).toBe(getButton());
@@ -192,4 +195,23 @@ it("marks the current view in any parameter order", async () => {
   await screen.findByRole("link", { name: "another" });
   const currentLinks = screen.getAllByRole("link", { current: true });
   expect(currentLinks.map(({ textContent }) => textContent)).toEqual(["searched first", "sorted first"]);
+});
+
+it("saves a view once and keeps its options when saving fails", async () => {
+  const bodies: unknown[] = [];
+  let respond: (response: Response) => void = () => undefined;
+  vi.stubGlobal("fetch", (_path: string, { body }: RequestInit = {}) => {
+    if (typeof body !== "string") return Promise.resolve(Response.json({ views: [] }));
+    bodies.push(JSON.parse(body));
+    return new Promise<Response>((resolve) => (respond = resolve));
+  });
+  renderInApp(<ViewsDialog screen="history" query="" getHref={() => "/history"} canShare onClose={() => undefined} />);
+  const name = await screen.findByRole("textbox");
+  fireEvent.change(name, { target: { value: "mine" } });
+  fireEvent.click(screen.getByRole("checkbox", { name: "Share with the team" }));
+  fireEvent.submit(name);
+  fireEvent.submit(name);
+  await act(async () => respond(Response.json({ code: "INTERNAL", message: "" }, { status: 500 })));
+  await act(async () => void fireEvent.submit(name));
+  expect(bodies).toEqual([0, 1].map(() => expect.objectContaining({ name: "mine", team: true })));
 });
