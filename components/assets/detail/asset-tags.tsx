@@ -143,17 +143,20 @@ type PendingDeletion = { id: string; name: string };
 /** The result of a change that had no effect or failed. */
 type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
+type EditState = { outcome?: EditOutcome; busy?: "tags" | "edit" | "delete" };
+
 /** Edits one asset optimistically. The response replaces the change, and a failure reverts it. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: AssetEditsOptions) {
-  const [outcome, setOutcome] = useState<EditOutcome>();
-  const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
+  // By asset id, because the panel keeps this hook when another asset is opened.
+  const [states, setStates] = useState<ReadonlyMap<string, EditState>>(new Map());
+  const setState = (assetId: string, state: EditState) => setStates((current) => new Map(current).set(assetId, state));
   const t = useTranslations("assets.details");
   const errors = useTranslations("errors");
   const id = asset?.id ?? "";
 
-  function reportFailure(failure: ApiFailure, change?: AssetChange): void {
+  function reportFailure(assetId: string, failure: ApiFailure, change?: AssetChange): void {
     const isUnsupported = change !== undefined && isMissingOperation(failure);
-    setOutcome(isUnsupported ? { kind: "absent" } : { kind: "refused", failure });
+    setState(assetId, { outcome: isUnsupported ? { kind: "absent" } : { kind: "refused", failure } });
   }
 
   async function changeTags(kind: "add" | "remove", tags: string[]): Promise<void> {
@@ -161,48 +164,47 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     const previousTags = asset.tags;
     const otherTags = previousTags.filter((other) => !tags.includes(other));
     const newTags = kind === "add" ? [...otherTags, ...tags] : otherTags;
-    setOutcome(undefined);
-    setBusy("tags");
+    setState(id, { busy: "tags" });
     onPatch((current) => ({ ...current, tags: newTags }));
     const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
     const result = await callApi<TagsResponse>(getAssetPath(id, connectionId, "/tags"), init);
-    setBusy(undefined);
     onPatch((current) => ({ ...current, tags: result.ok ? result.value.total_tags : previousTags }));
-    if (!result.ok) return reportFailure(result.failure, kind === "remove" ? "tags.remove" : undefined);
+    if (!result.ok) return reportFailure(id, result.failure, kind === "remove" ? "tags.remove" : undefined);
     const [existingTag] = result.value.already_present;
     const [missingTag] = result.value.not_present;
-    if (existingTag !== undefined) setOutcome({ kind: "hadIt", tag: existingTag });
-    if (missingTag !== undefined) setOutcome({ kind: "hadNot", tag: missingTag });
+    if (missingTag !== undefined) setState(id, { outcome: { kind: "hadNot", tag: missingTag } });
+    else setState(id, existingTag === undefined ? {} : { outcome: { kind: "hadIt", tag: existingTag } });
     onDone();
   }
 
   /** Returns true if the service accepted the change. */
   async function edit(change: AssetEdit): Promise<boolean> {
-    setOutcome(undefined);
-    setBusy("edit");
+    setState(id, { busy: "edit" });
     const result = await callApi<unknown>(getAssetPath(id, connectionId), requests.edit(change));
-    setBusy(undefined);
-    if (!result.ok) reportFailure(result.failure, "assets.edit");
-    else onDone();
-    return result.ok;
+    if (!result.ok) {
+      reportFailure(id, result.failure, "assets.edit");
+      return false;
+    }
+    setState(id, {});
+    onDone();
+    return true;
   }
 
   async function remove(deletion: PendingDeletion, isLeaving: boolean): Promise<void> {
-    setBusy("delete");
+    setState(deletion.id, { busy: "delete" });
     const result = await callApi<unknown>(getAssetPath(deletion.id, connectionId), { ...requests.remove, keepalive: isLeaving });
-    setBusy(undefined);
+    setState(deletion.id, {});
     if (result.ok) onDeleted(deletion.id);
     // The asset is no longer shown, so the message names it.
     if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", deletion) });
     if (result.ok) return;
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", deletion)} ${formatFailure(errors, result.failure)}` });
-    else reportFailure(result.failure, "assets.delete");
+    else reportFailure(deletion.id, result.failure, "assets.delete");
   }
   const { actions, schedule, undo } = usePendingUndo<PendingDeletion>((deletion, isLeaving) => void remove(deletion, isLeaving));
 
   return {
-    outcome,
-    busy,
+    ...states.get(id),
     addTags: (names: string[]) => void changeTags("add", names),
     removeTag: (name: string) => void changeTags("remove", [name]),
     edit,
@@ -210,10 +212,9 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     pendingDeletions: actions,
     undo,
     remove: () => {
-      setOutcome(undefined);
+      setState(id, {});
       if (asset) schedule({ id: asset.id, name: asset.name });
     },
-    dismiss: () => setOutcome(undefined),
   };
 }
 

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { AssetPanel } from "@/components/assets/asset-panel";
 import { AssetsCompare } from "@/components/assets/assets-viewer";
 import { AssetPreview } from "@/components/assets/detail/asset-preview";
+import { useAssetEdits } from "@/components/assets/detail/asset-tags";
 import { JobSiblings } from "@/components/assets/detail/job-siblings";
 import { Gallery } from "@/components/assets/gallery/gallery";
 import { type AssetSelection } from "@/components/assets/gallery/use-asset-selection";
@@ -40,6 +41,25 @@ it.each([true, false])("names a metadata field with a key only when the member c
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), canChange);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(canChange ? 1 : 0);
+});
+
+it("shows the outcome of an edit only for its own asset", async () => {
+  let respond: (response: Response) => void = () => undefined;
+  vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (respond = resolve)));
+  const handlers = { onPatch: vi.fn(), onDone: vi.fn(), onDeleted: vi.fn() };
+  const [first, second] = ["a4", "a5"].map((id) => createAsset(id, {}));
+  const { result, rerender } = renderHook(({ asset }) => useAssetEdits({ asset, connectionId: "c", ...handlers }), {
+    initialProps: { asset: first },
+    wrapper: ({ children }: { children: ReactNode }) => wrapInApp(children),
+  });
+  act(() => result.current.addTags(["new"]));
+  expect(result.current.busy).toBe("tags");
+  rerender({ asset: second });
+  expect(result.current.busy).toBeUndefined();
+  await act(async () => respond(Response.json({ code: "INTERNAL", message: "" }, { status: 500 })));
+  expect(result.current.outcome).toBeUndefined();
+  rerender({ asset: first });
+  expect(result.current.outcome?.kind).toBe("refused");
 });
 
 describe("asset preview", () => {
