@@ -105,6 +105,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           placeholder={EXAMPLE_URL}
           className="font-mono break-all"
           aria-controls={listId}
+          readOnly={isBusy}
           value={text}
           onChange={({ target }) => onText(target.value)}
         />

@@ -172,6 +172,7 @@ test("offers a retry for an unresponsive source but not for a forbidden one", as
     () => errorResponse(422, "UNPROCESSABLE", "The source gave no answer."),
     () => errorResponse(400, "UNSUPPORTED_SOURCE", "This service downloads only from huggingface.co."),
     () => Response.json({ content_length: 3_000_000, filename: "film.bin" }),
+    () => new Promise<Response>(() => undefined),
   ];
   vi.stubGlobal("fetch", async () => responses.shift()?.());
   const text = "https://slow.example/film.bin\nhttps://example.com/x";
@@ -183,6 +184,10 @@ test("offers a retry for an unresponsive source but not for a forbidden one", as
   for (const button of checkAgainButtons) fireEvent.click(button);
   await screen.findByText("3 MB");
   await waitFor(() => expect(screen.getByRole<HTMLButtonElement>("button", { name: "Download 1 file" }).disabled).toBe(false));
+  const field = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "URLs, one per line" });
+  expect(field.readOnly).toBe(false);
+  fireEvent.click(screen.getByRole("button", { name: "Download 1 file" }));
+  expect(field.readOnly).toBe(true);
 });
 
 const storedItem = (key: number, overrides: Partial<UploadItem> = {}): UploadItem => ({
