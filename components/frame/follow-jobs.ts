@@ -88,7 +88,8 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     const job = method === "POST" ? toSubmittedJob({ path, action, value }, currentConnection()) : undefined;
     if (!job) return;
     onSubmitted(job);
-    if (openJobsById.size >= MAX_FOLLOWED_JOBS) return;
+    const [oldestJob] = openJobsById.values();
+    if (oldestJob && openJobsById.size >= MAX_FOLLOWED_JOBS) unfollow(oldestJob);
     openJobsById.set(job.id, job);
     watchList(job);
   });

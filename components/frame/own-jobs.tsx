@@ -143,7 +143,8 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
     if (!shouldNotify(notificationChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;
     if (count === 0) return;
-    const notification = new Notification("Lightdesk", { body: formatTally(tally), tag: `lightdesk ${job.batch}` });
+    const notification = createNotification({ body: formatTally(tally), tag: `lightdesk ${job.batch}` });
+    if (!notification) return;
     notification.onclick = () => {
       window.focus();
       notification.close();
@@ -157,6 +158,15 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   };
 }
 
+/** Chrome on Android has the constructor, but it throws. */
+function createNotification(options?: NotificationOptions): Notification | undefined {
+  try {
+    return new Notification("Lightdesk", options);
+  } catch {
+    return undefined;
+  }
+}
+
 function shouldNotify(choice: NotificationChoice, { failed }: Tally): boolean {
   if (typeof Notification === "undefined" || Notification.permission !== "granted") return false;
   return choice === "all" || (choice === "failed" && failed > 0);
@@ -167,6 +177,8 @@ function useNotificationOffer(runningId: string | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const offerNotifications = useEffectEvent(() => {
     if (notificationChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
+    // Without permission, nothing is shown.
+    if (!createNotification()) return;
     notificationChoice.set("off");
     const enableNotifications = async () => {
       if ((await Notification.requestPermission()) === "granted") notificationChoice.set("all");

@@ -172,6 +172,40 @@ it("reports the runs of an app and opens the app", async () => {
   expect(push.mock.lastCall?.[0]).toBe("/apps/poster");
 });
 
+it("follows the newest of more than 1,000 jobs", async () => {
+  const jobs = Array.from({ length: 1_000 }, (_, index) => ({ id: `n${index}`, connection: "c1", batch: "b", atMs: Date.now() }));
+  running = jobs.map(({ id }) => ({ id, status: "in_progress" }));
+  sessionStorage.setItem("lightdesk.own-jobs", JSON.stringify(jobs));
+  await show();
+  await submit(["newest"]);
+  await setVisibility("hidden");
+  await endJobs({ newest: "completed" });
+  expect(document.title).toBe("✓ 1 finished · Jobs");
+});
+
+it("neither offers nor sends notifications when the browser can't create them", async () => {
+  const NotificationClass = createNotificationClass("default");
+  vi.stubGlobal(
+    "Notification",
+    class extends NotificationClass {
+      constructor() {
+        super("", {});
+        throw new TypeError("Illegal constructor");
+      }
+    },
+  );
+  await show();
+  await submit(["a"]);
+  await advanceTime(10_000 + 2 * LIVE_INTERVAL_MS);
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.queryByText("Get notified when your jobs finish?")).toBeNull();
+  notificationChoice.set("all");
+  await Notification.requestPermission();
+  await setVisibility("hidden");
+  await endJobs({ a: "completed" });
+  expect(document.title).toBe("✓ 1 finished · Jobs");
+});
+
 it("offers notifications when a job runs for more than 10 seconds", async () => {
   vi.stubGlobal("Notification", createNotificationClass("default"));
   await show();
