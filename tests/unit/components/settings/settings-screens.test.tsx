@@ -8,7 +8,7 @@ import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/members/sign-in";
 import { type Language } from "@/lib/shared/languages";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { press, renderScreen } from "../render-screen";
 
 const router = { push: vi.fn(), refresh: vi.fn() };
@@ -169,6 +169,14 @@ describe("audit log", () => {
     expect(getHref("Tokens")).toBe("/settings/tokens?connection=home");
     expect(getHref("Export CSV")).toBe("/api/console/audit/export?member=ana");
     expect(getHref("Clear filters")).toBe("/settings/audit?connection=home");
+  });
+
+  it("shows active filters when their choices can't be loaded", async () => {
+    const choices = Promise.resolve(failed({ code: "INTERNAL", message: "", status: 500 }));
+    const promises = { page: Promise.resolve(ok({ entries: [], hasMore: false })), choices };
+    await renderScreen(<AuditScreen role="admin" view={{ member: "ana", action: "submitPrompt" }} promises={promises} />);
+    const texts = screen.getAllByRole<HTMLSelectElement>("combobox").map(({ selectedOptions: [option] }) => option?.textContent);
+    expect(texts).toEqual(["Unknown", "submitted a workflow", "At any time"]);
   });
 
   it("shows a message when nothing matches or the role can't see the log", async () => {
