@@ -1,17 +1,34 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { SelectField } from "@/components/ui/controls/fields";
-import { type ApiFailure } from "@/lib/browser/api-failure";
+import { type ApiFailure, toFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
 import { type RenewWebhookSecret, secretRenewals } from "@/lib/contract/webhook-events";
+import { failed, type Result } from "@/lib/shared/result";
 
-/** Submits a form. `field` is the field that the last failure refers to. */
+/**
+ * Submits a form. `field` is the field that the last failure refers to. Closing the form aborts its request, so that the response can't close
+ * the next form.
+ */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
-  const { failure, ...requests } = useRequests<Action>();
-  return { ...requests, failure, field: failure && findInvalidField(failure, fields) };
+  const { busyWith, failure, send } = useRequests<Action>();
+  const controller = useRef<AbortController>(undefined);
+  useEffect(() => {
+    const newController = (controller.current = new AbortController());
+    return () => newController.abort();
+  }, []);
+  async function sendForm<T>(
+    action: NoInfer<Action>,
+    request: (signal: AbortSignal | undefined) => Promise<Result<T, ApiFailure>>,
+  ): Promise<Result<T, ApiFailure>> {
+    const signal = controller.current?.signal;
+    const result = await send(action, request(signal));
+    return signal?.aborted ? failed(toFailure(signal.reason)) : result;
+  }
+  return { busyWith, failure, field: failure && findInvalidField(failure, fields), send: sendForm };
 }
 
 type ResourceFormProps = {

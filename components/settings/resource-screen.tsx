@@ -47,11 +47,12 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const [openResource, setOpenResource] = useState<T | "new">();
-  const [secret, setSecret] = useState<{ name: string; text: string }>();
+  /** New secrets, each shown until it is closed. */
+  const [secrets, setSecrets] = useState<{ name: string; text: string }[]>([]);
   const close = () => setOpenResource(undefined);
   const handleSaved = (name: string, text?: string) => {
     close();
-    setSecret(text === undefined ? undefined : { name, text });
+    if (text !== undefined) setSecrets((current) => [...current, { name, text }]);
     router.refresh();
   };
   return (
@@ -68,11 +69,16 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
       {resources ? (
         <>
           <p className="text-ink-2">{t("intro")}</p>
-          {secret ? (
-            <SecretCard title={t("secret.title", { name: secret.name })} closeLabel={t("secret.done")} onClose={() => setSecret(undefined)}>
+          {secrets.map((secret) => (
+            <SecretCard
+              key={secret.text}
+              title={t("secret.title", { name: secret.name })}
+              closeLabel={t("secret.done")}
+              onClose={() => setSecrets((current) => current.filter(({ text }) => text !== secret.text))}
+            >
               <CopyField label={t("secret.label")} hint={t("secret.text")} text={secret.text} copyLabel={t("secret.copy")} />
             </SecretCard>
-          ) : null}
+          ))}
           {openResource ? (
             <div key={openResource === "new" ? "new" : openResource.id}>
               {renderForm(openResource === "new" ? undefined : openResource, { onSaved: handleSaved, onClose: close })}

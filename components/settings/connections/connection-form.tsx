@@ -36,7 +36,9 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     const values = parseConnectionForm(new FormData(form));
     setSentKey(values.key !== undefined);
     if (action === "check") setCheck(undefined);
-    const result = await send(action, saveConnection(connection?.id, { ...values, ...(action === "keep" && { keep: true }) }));
+    const result = await send(action, (signal) =>
+      saveConnection(connection?.id, { ...values, ...(action === "keep" && { keep: true }) }, signal),
+    );
     if (!result.ok) {
       // The role has changed since rendering. Refreshes the page, and the form keeps its input.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
@@ -180,10 +182,11 @@ export function parseConnectionForm(data: FormData): ConnectionFields {
 async function saveConnection(
   id: string | undefined,
   fields: ConnectionFields & { keep?: true },
+  signal: AbortSignal | undefined,
 ): Promise<Result<ConnectionSaved, ApiFailure>> {
-  if (id === undefined) return callApi<ConnectionSaved>("/api/console/connections", { method: "POST", json: fields });
+  if (id === undefined) return callApi<ConnectionSaved>("/api/console/connections", { method: "POST", json: fields, signal });
   const { shared: _shared, ...change } = fields;
-  return callApi<ConnectionSaved>(getConnectionPath(id), { method: "PUT", json: change });
+  return callApi<ConnectionSaved>(getConnectionPath(id), { method: "PUT", json: change, signal });
 }
 
 export function getConnectionPath(id: string, action?: "check" | "use"): `/${string}` {

@@ -192,10 +192,11 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       guests: data.has("guests"),
       jwksUrl: keyKind === "jwks" ? getFieldText(data, "jwksUrl") : null,
     };
-    const request = host
-      ? callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret } })
-      : callApi<EmbedHostSaved>("/api/console/embedding", { method: "POST", json: body });
-    const result = await send("save", request);
+    const result = await send("save", (signal) =>
+      host
+        ? callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret }, signal })
+        : callApi<EmbedHostSaved>("/api/console/embedding", { method: "POST", json: body, signal }),
+    );
     if (result.ok) onSaved(result.value);
   }
   return (

@@ -38,12 +38,16 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
     setRefused(false);
     if (action === "check") {
       const json = { address: values.address };
-      const checkResult = await send(action, callApi<{ check: RunnerCheck }>(getRunnerPath("check"), { method: "POST", json }));
+      const checkResult = await send(action, (signal) =>
+        callApi<{ check: RunnerCheck }>(getRunnerPath("check"), { method: "POST", json, signal }),
+      );
       if (checkResult.ok) setCheck(checkResult.value.check);
       return;
     }
     const json = runner ? values : { ...values, keep: action === "keep" };
-    const result = await send(action, callApi<RunnerSaved>(getRunnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
+    const result = await send(action, (signal) =>
+      callApi<RunnerSaved>(getRunnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json, signal }),
+    );
     if (!result.ok) return;
     if (result.value.runner) return onSaved(result.value.runner);
     setCheck({ ok: false, ...result.value.problem });

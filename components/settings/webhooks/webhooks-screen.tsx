@@ -162,13 +162,15 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
       includesPrompts: data.has("includesPrompts"),
       isEnabled: data.has("isEnabled"),
     };
-    const request = webhook
-      ? callApi<WebhookSaved>(`/api/console/webhooks/${encodeURIComponent(webhook.id)}`, {
-          method: "PATCH",
-          json: { ...body, url: url || undefined, renewSecret },
-        })
-      : callApi<WebhookSaved>("/api/console/webhooks", { method: "POST", json: { ...body, connection, url } });
-    const result = await send("save", request);
+    const result = await send("save", (signal) =>
+      webhook
+        ? callApi<WebhookSaved>(`/api/console/webhooks/${encodeURIComponent(webhook.id)}`, {
+            method: "PATCH",
+            json: { ...body, url: url || undefined, renewSecret },
+            signal,
+          })
+        : callApi<WebhookSaved>("/api/console/webhooks", { method: "POST", json: { ...body, connection, url }, signal }),
+    );
     if (result.ok) onSaved(result.value);
   }
   return (

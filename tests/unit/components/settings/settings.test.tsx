@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { findInvalidField } from "@/components/frame/failure/failure-message";
 import { ConnectionCheckNotice } from "@/components/settings/check-notices";
@@ -93,6 +93,21 @@ describe("connection form", () => {
     expect(findInvalidField(failure, ["name"])).toBeUndefined();
     expect(findInvalidField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
     expect(findInvalidField({ ...failure, status: 502 }, names)).toBeUndefined();
+  });
+
+  it("ignores the response when the form is closed", async () => {
+    let respond: () => void = () => undefined;
+    const response = new Promise<Response>((resolve) => {
+      respond = () => resolve(Response.json({ check: { outcome: "active", message: "" }, connection: { id: "c" } }));
+    });
+    vi.stubGlobal("fetch", () => response);
+    const { onSaved, onClose, enterUrl } = await show();
+    fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
+    enterUrl("https://a.example");
+    await press("Save and check");
+    cleanup();
+    await act(async () => respond());
+    expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
   });
 
   it("saves a connection with a refused key only on a second press", async () => {
