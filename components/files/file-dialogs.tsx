@@ -222,7 +222,8 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
     onUnfinished: (entries) => showToast(summarizeEntries(entries)),
     shouldOutlivePage: true,
   });
-  const isListing = useRef(false);
+  /** The paths whose files are being listed, so that a double click deletes them once. */
+  const listedPaths = useRef(new Set<string>());
   const busyIds = work.operations.flatMap(({ phase }) =>
     phase.kind === "undoable" || phase.kind === "working" ? phase.items.map(({ id }) => id) : [],
   );
@@ -230,11 +231,12 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
     ...work,
     isBusy: (path: string) => busyIds.some((id) => (path.endsWith("/") ? id.startsWith(path) : id === path)),
     async remove(paths: readonly string[]): Promise<void> {
-      if (isListing.current) return;
+      const newPaths = paths.filter((path) => !listedPaths.current.has(path));
+      if (newPaths.length === 0) return;
       work.dismissEnded();
-      isListing.current = true;
-      const filesResult = await listFiles(paths, connection);
-      isListing.current = false;
+      for (const path of newPaths) listedPaths.current.add(path);
+      const filesResult = await listFiles(newPaths, connection);
+      for (const path of newPaths) listedPaths.current.delete(path);
       if (filesResult.ok) work.schedule({ action: "delete", items: filesResult.value });
       else work.fail(filesResult.failure);
     },

@@ -172,6 +172,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
               canChange={canChange}
               onOpen={openFolder}
               onClear={() => navigate({ name: "" })}
+              onFirstPage={() => navigate({ offset: 0 })}
               onAll={() => navigate({ all: true })}
               onFiles={addToCurrentFolder}
             />

@@ -126,17 +126,30 @@ type FilesEmptyProps = {
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
+  onFirstPage: () => void;
   onAll?: () => void;
   onFiles: (dropped: DroppedFiles) => void;
 };
 
 /** Services create a folder when its first file is uploaded. */
-export function FilesEmpty({ query, hasFiles, nestedMatchCount = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
+export function FilesEmpty({
+  query,
+  hasFiles,
+  nestedMatchCount = 0,
+  canChange,
+  onOpen,
+  onClear,
+  onFirstPage,
+  onAll,
+  onFiles,
+}: FilesEmptyProps) {
   const uploadTexts = useTranslations("files.upload");
   const filePicker = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(readFileInput(files)) });
   const t = useTranslations("files.empty");
   if (nestedMatchCount > 0)
     return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: nestedMatchCount })}</Button>} />;
+  if (hasFiles && query.offset > 0)
+    return <EmptyState title={t("pastEnd")} action={<Button onClick={onFirstPage}>{t("firstPage")}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }

@@ -79,18 +79,20 @@ describe("files screen", () => {
     return (
       <>
         <button onClick={() => void removal.remove(["drafts/"])}>Delete</button>
+        <button onClick={() => void removal.remove(["photos/"])}>Delete photos</button>
         <RemovalLines removal={removal} />
       </>
     );
   }
 
-  test("schedules one deletion when Delete is pressed again while the folder is listed", async () => {
+  test("schedules one deletion per folder when Delete is pressed again", async () => {
     vi.stubGlobal("fetch", async () => Response.json([{ path: "a.json", size: 2, modified: 1 }]));
     renderInApp(<FolderRemoval />);
     const button = screen.getByRole("button", { name: "Delete" });
     fireEvent.click(button);
     fireEvent.click(button);
-    expect(await screen.findAllByText("Deleting 1 file")).toHaveLength(1);
+    fireEvent.click(screen.getByRole("button", { name: "Delete photos" }));
+    await waitFor(() => expect(screen.getAllByText("Deleting 1 file")).toHaveLength(2));
   });
 });
 
@@ -257,14 +259,24 @@ describe("an empty or new folder", () => {
     expect(calls).toEqual(["one.json,two.json into a b/100%"]);
   });
 
-  function renderEmpty(dir: string, canChange: boolean) {
+  function renderEmpty(dir: string, canChange: boolean, offset = 0) {
     const calls: string[] = [];
     const query = { ...DEFAULT_QUERY, dir };
     const collectFiles = ({ files }: DroppedFiles) => calls.push(...files.map(({ path }) => path));
     const handlers = { onOpen: (dir: string) => calls.push(dir), onClear: () => undefined, onFiles: collectFiles };
-    renderInApp(<FilesEmpty query={query} hasFiles={false} canChange={canChange} {...handlers} />);
+    const onFirstPage = () => calls.push("first page");
+    renderInApp(
+      <FilesEmpty query={{ ...query, offset }} hasFiles={offset > 0} canChange={canChange} onFirstPage={onFirstPage} {...handlers} />,
+    );
     return calls;
   }
+
+  test("offers the first page when the list ends before this one", async () => {
+    const calls = renderEmpty("/", true, 500);
+    expect(screen.getByText("No files on this page")).toBeTruthy();
+    await press("Go to first page");
+    expect(calls).toEqual(["first page"]);
+  });
 
   test("offers the first upload in a folder that does not exist", async () => {
     const calls = renderEmpty("new/", true);
