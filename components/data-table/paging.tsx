@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Input, Options, Select } from "@/components/ui/controls/fields";
@@ -55,19 +55,17 @@ export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHr
 }
 
 function StepLink({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
-  const style = buttonStyle({ size: "small-icon" });
-  if (href === undefined) {
-    return (
-      <span role="link" aria-disabled="true" aria-label={label} className={style}>
-        {children}
-      </span>
-    );
-  }
-  return (
-    <Link href={href} aria-label={label} className={style}>
-      {children}
-    </Link>
-  );
+  // The focus moves along when the first or last page replaces the link.
+  const hasFocus = useRef(false);
+  const props = {
+    "aria-label": label,
+    className: buttonStyle({ size: "small-icon" }),
+    onFocus: () => void (hasFocus.current = true),
+    onBlur: () => void (hasFocus.current = false),
+    ref: (element: HTMLElement | null) => (hasFocus.current ? element?.focus() : undefined),
+    children,
+  };
+  return href === undefined ? <span {...props} role="link" aria-disabled="true" tabIndex={-1} /> : <Link {...props} href={href} />;
 }
 
 const pageSizes = [25, 50, 100, 250, 500, 1000];

@@ -21,7 +21,8 @@ export function dismissToast(id: number): void {
   clearTimeout(timers.get(id));
   timers.delete(id);
   toastStore.setState((toasts) => toasts.filter((toast) => toast.id !== id), true);
-  if (toastStore.getState().length === 0) isPaused = false;
+  // A toast removed while hovered gets no leave event.
+  setToastsPaused(false);
 }
 
 /** Pauses all toasts while one is hovered or focused. Restarts their timers afterwards. */

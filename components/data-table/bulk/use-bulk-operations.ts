@@ -127,6 +127,7 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
     setPhase(key, { kind: "walking", foundCount: 0 });
     const context = begin(key);
     const result = await walk(query, context);
+    abortControllers.current.delete(key);
     // The action was stopped before it changed anything, so there is nothing to report.
     if (context.signal.aborted) removeOperation(key);
     else if (!result.ok) setPhase(key, { kind: "broken", failure: result.failure });

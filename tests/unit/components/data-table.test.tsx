@@ -1,4 +1,4 @@
-import { fireEvent, screen } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { getLastOffset, getPageRange, Paging } from "@/components/data-table/paging";
@@ -76,6 +76,16 @@ describe("paging", () => {
     expect(screen.getByText("101–200 of 1,284")).toBeDefined();
     expect(screen.getByRole("link", { name: "Next page" }).getAttribute("href")).toBe("/jobs?offset=200");
     expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
+  });
+
+  it("keeps the focus when the last page is opened", () => {
+    const createPaging = (offset: number) => wrapInApp(<Paging {...{ offset, limit: 1, count: 1, total: 2, getHref: () => "/jobs" }} />);
+    const { rerender } = render(createPaging(0));
+    screen.getByRole("link", { name: "Next page" }).focus();
+    rerender(createPaging(1));
+    expect(document.activeElement).toBe(screen.getByRole("link", { name: "Next page" }));
+    rerender(createPaging(0));
+    expect(document.activeElement).toBe(screen.getByRole("link", { name: "Next page" }));
   });
 });
 
