@@ -164,7 +164,7 @@ function isNumeric(text: string, mustBeInteger: boolean): boolean {
   const digits = text.trim().replaceAll("_", "");
   if (mustBeInteger) return /^[+-]?\p{Nd}+$/u.test(digits);
   if (/^[+-]?(inf|infinity|nan)$/i.test(digits)) return true;
-  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(digits);
+  return /^[+-]?(\p{Nd}+(\.\p{Nd}*)?|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(digits);
 }
 
 function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> {

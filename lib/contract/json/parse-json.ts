@@ -70,7 +70,7 @@ export function parseLenientJson(text: string): unknown {
   }
 }
 
-const stringOrNanPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
+const stringOrNanPattern = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/g;
 
 export function replaceNaN(text: string, replacement: "null" | "0" = "null"): string {
   return text.replace(stringOrNanPattern, (match) => (match.startsWith('"') ? match : replacement.padEnd(match.length)));

@@ -84,7 +84,7 @@ function createNameAllocator() {
 function toSafeName(path: string): { stem: string; extension: string } {
   const safeName = toFileName(path)
     .replace(/[\\/:*?"<>|]/g, "_")
-    .replace(/^[. ]+|[. ]+$/g, "");
+    .replace(/^[. ]+|(?<![. ])[. ]+$/g, "");
   const dotIndex = safeName.lastIndexOf(".");
   const extension = dotIndex > 0 && safeName.length - dotIndex <= 12 ? safeName.slice(dotIndex) : "";
   const stem = [...safeName.slice(0, safeName.length - extension.length)].slice(0, MAX_STEM_LENGTH).join("");

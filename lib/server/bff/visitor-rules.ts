@@ -37,7 +37,7 @@ export const visitorRules: VisitorRules = {
     if (isApiUrl(url)) return { kind: "own" };
     const composition = await openPublicPage();
     if (isApiClient(headers)) return rejectApiClient(composition, headers);
-    const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
+    const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=[^/]|^\/)\/+$/, "");
     if (path === "/embed" || path.startsWith("/embed/")) return getEmbedResponse(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
     const language = chooseLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);

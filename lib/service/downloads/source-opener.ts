@@ -76,7 +76,7 @@ export function readFileName(headers: Headers, url: URL): string {
 
 function toSafeName(text: string): string {
   const lastSegment = text.split(/[/\\]/).at(-1) ?? "";
-  const name = toPlainLine(lastSegment.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
+  const name = toPlainLine(lastSegment.normalize("NFC")).replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, "");
   if (name.length <= MAX_NAME_LENGTH) return name;
   const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
   return [...name.slice(0, MAX_NAME_LENGTH - extension.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + extension;

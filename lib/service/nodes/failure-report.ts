@@ -115,5 +115,5 @@ function shorten(text: string): string {
 
 function getStackLines(error: Error): string[] {
   const lines = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  return lines.slice(0, 10).map((line) => shorten(line.replace(/(file:\/\/)?\/[^\s()]*\/([^/\s()]+)/g, "$2")));
+  return lines.slice(0, 10).map((line) => shorten(line).replace(/(file:\/\/)?\/[^\s()]*\/([^/\s()]+)/g, "$2"));
 }

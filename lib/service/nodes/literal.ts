@@ -40,7 +40,7 @@ function normalizeInteger(value: number | bigint): number | bigint {
 }
 
 function readFloat(value: unknown): Literal {
-  const isText = typeof value === "string" && /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value);
+  const isText = typeof value === "string" && /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/.test(value);
   const number = Number(toNumber(isText ? Number(value) : value));
   return Number.isFinite(number) ? ok(number) : failed(`${quote(value)} is not a number`);
 }

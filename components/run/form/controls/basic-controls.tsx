@@ -66,7 +66,7 @@ function addStep(value: number, step: number): number {
 /** Large integers become a bigint, so that a twenty-digit seed is sent as typed. */
 function parseDraft(draft: string): unknown {
   const text = draft.trim();
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
+  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
   const number = Number(text);
   if (/^[+-]?\d{16,40}$/.test(text) && !Number.isSafeInteger(number)) return BigInt(text.replace(/^\+/, ""));
   return Number.isFinite(number) ? number : draft;
