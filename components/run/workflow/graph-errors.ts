@@ -85,7 +85,8 @@ function groupByNode(graph: Graph, graphErrors: readonly GraphError[]): NodeErro
   const errors = new Map<string, NodeErrors[string]>();
   for (const { nodeId, error } of graphErrors) {
     const entry = errors.get(nodeId) ?? { class_type: getOwn(graph, nodeId)?.class_type ?? "", dependent_outputs: [], errors: [] };
-    errors.set(nodeId, { ...entry, errors: [...entry.errors, error] });
+    entry.errors.push(error);
+    errors.set(nodeId, entry);
   }
   return Object.fromEntries(errors);
 }

@@ -84,7 +84,9 @@ const getSetters = memoize(({ nodes }: Net): ReadonlyMap<string, readonly Editor
     const tunnel = parseTunnel(node, {});
     if (tunnel?.side !== "set") continue;
     const key = `${tunnel.setter} ${tunnel.name}`;
-    setters.set(key, [...(setters.get(key) ?? []), node]);
+    const sameNameSetters = setters.get(key);
+    if (sameNameSetters) sameNameSetters.push(node);
+    else setters.set(key, [node]);
   }
   return setters;
 });

@@ -79,7 +79,7 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   const findWidgetValue = createWidgetFinder(file, info);
 
   function sendScope(scope: Scope): void {
-    problems.push(...findDuplicateIds(scope));
+    if (scope.net.nodes.length <= workflowLimits.nodes) problems.push(...findDuplicateIds(scope));
     for (const node of scope.net.nodes) {
       if (++visitedCount > workflowLimits.nodes) return;
       // The editor checks only the mode of the outermost subgraph node. Inner nodes are sent according to their own modes.
@@ -206,7 +206,9 @@ function findDuplicateIds(scope: Scope): EditorProblem[] {
   const nodesByRawId = new Map<string | undefined, EditorNode[]>();
   for (const node of scope.net.nodes) {
     const id = toIdText(node.raw.id);
-    nodesByRawId.set(id, [...(nodesByRawId.get(id) ?? []), node]);
+    const sameIdNodes = nodesByRawId.get(id);
+    if (sameIdNodes) sameIdNodes.push(node);
+    else nodesByRawId.set(id, [node]);
   }
   return [...nodesByRawId.values()].flatMap((nodes): EditorProblem[] => {
     const lastNode = nodes.at(-1);

@@ -144,7 +144,10 @@ it.each<[string, () => unknown]>([
   ["a long number in a prompt", () => readLiteral("FLOAT", longNumber)],
   ["a long number in a form", () => checkGraph({ 1: { class_type: "Scale", inputs: { factor: longNumber } } }, numberInfo)],
   ["a long unterminated string", () => readWorkflow(`"${'\\"'.repeat(LONG_LENGTH)}`)],
-  ["many backslashes in a response", () => new Response(maskJsonStream(ReadableStream.from([longEscapes, Buffer.from('"]')]), "key")).text()],
+  [
+    "many backslashes in a response",
+    () => new Response(maskJsonStream(ReadableStream.from([longEscapes, Buffer.from('"]')]), "key")).text(),
+  ],
   ["many nodes with the same id", () => toApiWorkflow({ nodes: Array(LONG_LENGTH).fill({ id: 1, type: "Note" }) }, {})],
 ])("reads %s in linear time", async (_, read) => {
   await read();
