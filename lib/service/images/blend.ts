@@ -52,20 +52,22 @@ function limitFrames(raster: Raster, count: number): Raster {
   return raster.frames.length <= count ? raster : { ...raster, frames: raster.frames.slice(0, count) };
 }
 
-/** Lists the intermediate frames that are computed in addition to the result. */
-export function listExtraFrames(destination: Raster, source: Raster, { resizeSource, mask }: Placement): { size: Size; frames: number }[] {
-  const count = destination.frames.length;
-  const layerSize: Size = resizeSource ? destination : source;
-  return [
-    ...(hasSameSize(layerSize, source) ? [] : [{ size: layerSize, frames: Math.min(count, source.frames.length) }]),
-    ...(mask && !hasSameSize(mask, layerSize) ? [{ size: layerSize, frames: Math.min(count, mask.frames.length) }] : []),
-  ];
+/** Lists the rasters that are scaled before they are combined. */
+export function listScaledRasters(
+  destination: Raster,
+  source: Raster,
+  { resizeSource, mask }: Placement,
+): { raster: Raster; size: Size }[] {
+  const size: Size = resizeSource ? destination : source;
+  return [source, ...(mask ? [mask] : [])]
+    .filter((raster) => !hasSameSize(raster, size))
+    .map((raster) => ({ raster: limitFrames(raster, destination.frames.length), size }));
 }
 
 /** The result has the size and batch of the destination. Source and mask are repeated or truncated to that batch. */
 export function compositeRasters(destination: Raster, source: Raster, placement: Placement, tick: Tick): Raster {
   const count = destination.frames.length;
-  const nextStage = createStages(tick, listExtraFrames(destination, source, placement).length + 1);
+  const nextStage = createStages(tick, listScaledRasters(destination, source, placement).length + 1);
   const fit = (raster: Raster, size: Size) => (hasSameSize(raster, size) ? raster : scaleRaster(raster, size, "bilinear", nextStage()));
   const limitedSource = limitFrames(source, count);
   const layer = placement.resizeSource ? fit(limitedSource, destination) : limitedSource;

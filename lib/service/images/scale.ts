@@ -1,5 +1,6 @@
 // Scales rasters with five methods. Matches torch, including where sums are rounded to float32.
 
+import { type Claim } from "./decode";
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
 import { createStages, hasSameSize, mapFrames, mapSamples, type Raster, roundHalfEven, type Size, type Tick } from "./raster";
@@ -180,6 +181,12 @@ export function fitRaster(raster: Raster, target: Size, method: ScaleMethod, tic
   if (hasSameSize(raster, target)) return raster;
   const nextStage = createStages(tick, 2);
   return scaleRaster(cropToShape(raster, target, nextStage()), target, method, nextStage());
+}
+
+/** Claims the pixels of the result of `scaleRaster`, and of the rows of one frame, which are scaled before its columns. */
+export function claimScaledPixels(claim: Claim, raster: Raster, target: Size, method: ScaleMethod): void {
+  claim(target, raster.frames.length);
+  if (method !== "area") claim({ width: target.width, height: raster.height }, 1);
 }
 
 export function scaleRaster(raster: Raster, target: Size, method: ScaleMethod, tick: Tick): Raster {

@@ -76,6 +76,21 @@ describe("a run", () => {
     expect((await runGraph(testRunner, createWaitGraph(0))).outcome).toEqual({ kind: "success" });
   });
 
+  it.each<[string, Graph[string]]>([
+    [
+      "ImageScale",
+      { class_type: "ImageScale", inputs: { image: ["a", 0], upscale_method: "lanczos", width: 100, height: 1, crop: "disabled" } },
+    ],
+    [
+      "ImageCompositeMasked",
+      { class_type: "ImageCompositeMasked", inputs: { destination: ["b", 0], source: ["a", 0], x: 0, y: 0, resize_source: true } },
+    ],
+  ])("fails with OOMError when the intermediate rows of %s exceed the limit", async (_, node) => {
+    const graph = { a: createEmptyImage(1, 100), b: createEmptyImage(100, 1), n: node, o: createSaveNode("n") };
+    const { outcome } = await runGraph(testRunner, graph, { maxPixels: 5000 });
+    expect(outcome).toMatchObject({ kind: "error", error: { node_id: "n", exception_type: "OOMError" } });
+  });
+
   it("checks values that passed a wildcard node", async () => {
     const graph = {
       s: { class_type: "PrimitiveString", inputs: { value: "no image" } },

@@ -1,8 +1,8 @@
-import { blendModes, blendRasters, compositeRasters, listExtraFrames } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, compositeRasters, listScaledRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
 import { createStages, hasSameSize, mapRows, mapSamples, type Raster, type Tick } from "@/lib/service/images/raster";
-import { fitRaster, sumRows } from "@/lib/service/images/scale";
+import { claimScaledPixels, fitRaster, sumRows } from "@/lib/service/images/scale";
 import {
   createBareImageField,
   createComboField,
@@ -57,7 +57,8 @@ export const imageCompositeMasked: NodeDefinition = {
       mask: inputs.optionalMask("mask"),
     };
     context.claimPixels(destination, destination.frames.length);
-    for (const { size, frames } of listExtraFrames(destination, source, placement)) context.claimPixels(size, frames);
+    for (const { raster, size } of listScaledRasters(destination, source, placement))
+      claimScaledPixels(context.claimPixels, raster, size, "bilinear");
     return { values: [compositeRasters(destination, source, placement, context.tick)] };
   },
 };

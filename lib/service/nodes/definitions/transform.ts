@@ -14,7 +14,7 @@ import {
   rotateRaster,
 } from "@/lib/service/images/geometry";
 import { createStages, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
-import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+import { claimScaledPixels, cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import {
   createBareImageField,
   createComboField,
@@ -52,10 +52,11 @@ export const imageScale: NodeDefinition = {
     const [width, height] = [inputs.number("width"), inputs.number("height")];
     if (width === 0 && height === 0) return { values: [image] };
     const size = getTargetSize(image, width, height);
-    context.claimPixels(size, image.frames.length);
+    const method = inputs.choice("upscale_method", scaleMethods);
     const nextStage = createStages(context.tick, 2);
     const croppedImage = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
-    return { values: [scaleRaster(croppedImage, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
+    claimScaledPixels(context.claimPixels, croppedImage, size, method);
+    return { values: [scaleRaster(croppedImage, size, method, nextStage())] };
   },
 };
 
@@ -75,8 +76,9 @@ export const imageScaleBy: NodeDefinition = {
     const factor = inputs.number("scale_by");
     const scaleSide = (length: number) => Math.max(1, roundHalfEven(length * factor));
     const size = { width: scaleSide(image.width), height: scaleSide(image.height) };
-    context.claimPixels(size, image.frames.length);
-    return { values: [scaleRaster(image, size, inputs.choice("upscale_method", scaleMethods), context.tick)] };
+    const method = inputs.choice("upscale_method", scaleMethods);
+    claimScaledPixels(context.claimPixels, image, size, method);
+    return { values: [scaleRaster(image, size, method, context.tick)] };
   },
 };
 
