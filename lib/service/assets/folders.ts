@@ -50,6 +50,7 @@ export async function sweepCacheFolder(
 ): Promise<number> {
   let removedCount = 0;
   for (const shard of await readdir(folder)) {
+    if (!/^[0-9a-f]{2}$/.test(shard)) continue;
     const hashes = (await readdir(join(folder, shard))).map((suffix) => shard + suffix);
     const referencedHashes = await findReferenced(hashes);
     for (const hash of hashes) {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBlobStore, createLocalHolds } from "@/lib/service/assets/blob-store";
 import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { insertAsset } from "@/lib/service/assets/create-asset";
-import { evictOldest } from "@/lib/service/assets/folders";
+import { evictOldest, sweepCacheFolder } from "@/lib/service/assets/folders";
 import { startHousekeeping, sweep } from "@/lib/service/housekeeping";
 import { applyRetention } from "@/lib/service/jobs/history/ended-jobs";
 import { type Database, query } from "@/lib/service/store/database";
@@ -174,15 +174,18 @@ describe("sweep", () => {
     expect((await listBlobHashes()).length).toBeGreaterThan(Math.ceil(BLOB_COUNT / 3));
   });
 
-  it("leaves remaining files for the next start when stopping", async () => {
-    const shard = join(testStore.folder, "files", "ab");
+  it("skips stray files, and leaves remaining files for the next start when stopping", async () => {
+    const folder = join(testStore.folder, "files");
+    const shard = join(folder, "ab");
     await mkdir(shard, { recursive: true });
+    await writeFile(join(folder, ".DS_Store"), "");
     for (let index = 0; index < 5; index += 1) await writeFile(join(shard, String(index).padStart(62, "0")), "orphan");
     const findNone = () => Promise.resolve(new Set<string>());
-    const blobs = createBlobStore(createFolderBackend(join(testStore.folder, "files")), createLocalHolds(findNone), findNone);
+    const blobs = createBlobStore(createFolderBackend(folder), createLocalHolds(findNone), findNone);
     let checkCount = 0;
     expect(await blobs.sweep(() => (checkCount += 1) <= 2)).toBe(2);
     expect(await readdir(shard)).toHaveLength(3);
+    expect(await sweepCacheFolder(folder, findNone, () => Promise.resolve())).toBe(3);
     expect(await blobs.sweep(() => true)).toBe(3);
   });
 });

@@ -142,6 +142,7 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async *list() {
       for (const shard of await readdir(folder)) {
+        if (!/^[0-9a-f]{2}$/.test(shard)) continue;
         for (const suffix of await readdir(join(folder, shard))) if (shard.length + suffix.length === HASH_LENGTH) yield shard + suffix;
       }
     },
