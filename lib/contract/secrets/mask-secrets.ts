@@ -12,17 +12,19 @@ const serviceTokenPattern =
   /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
+  if (name.length > MAX_NAME_LENGTH) return false;
   const cachedResult = secretNameCache.get(name);
   if (cachedResult !== undefined) return cachedResult;
-  const normalizedName = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const normalizedName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const isSecret = secretPattern.test(normalizedName) || secretWords.has(normalizedName) || serviceTokenPattern.test(normalizedName);
   if (secretNameCache.size < MAX_CACHED_NAMES) secretNameCache.set(name, isSecret);
   return isSecret;
 }
 
-/** Caches names, which repeat within a response. The limit bounds the memory that external names can use. */
+/** Caches names, which repeat within a response. The limits bound the memory that external names can use. */
 const secretNameCache = new Map<string, boolean>();
 const MAX_CACHED_NAMES = 5000;
+const MAX_NAME_LENGTH = 100;
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
