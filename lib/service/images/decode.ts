@@ -32,15 +32,17 @@ export type FilePixels = {
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
   const header = await withDecodeError(() => requireDecodable(path));
   const pages = header.pages ?? 1;
-  const hasAlpha = hasAlphaChannel(header);
-  claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));
   const is16Bit = header.depth === "ushort";
   const isCmyk = header.space === "cmyk" && !is16Bit;
+  // As in Pillow, CMYK has no alpha.
+  const hasAlpha = !isCmyk && hasAlphaChannel(header);
+  claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));
   const { data, info } = await withDecodeError(() => {
     const file = sharp(path, { pages: pages > 1 ? -1 : 1, limitInputPixels: false, ignoreIcc: true, failOn: "truncated" });
     // Rotating by EXIF works on single images only. Animations have no orientation.
     const uprightImage = pages > 1 ? file : file.autoOrient();
-    if (isCmyk) return uprightImage.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
+    if (isCmyk)
+      return uprightImage.pipelineColourspace("cmyk").toColourspace("cmyk").removeAlpha().raw().toBuffer({ resolveWithObject: true });
     const colourImage = uprightImage.toColourspace(is16Bit ? "rgb16" : "srgb");
     const channelImage = hasAlpha ? colourImage.ensureAlpha() : colourImage.removeAlpha();
     return channelImage.raw({ depth: is16Bit ? "ushort" : "uchar" }).toBuffer({ resolveWithObject: true });

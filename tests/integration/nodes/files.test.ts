@@ -50,10 +50,13 @@ describe("loading", () => {
     else expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it("converts CMYK without a profile to the colours Pillow produces", async () => {
-    const { images, masks } = await loadImage(await readFile("tests/fixtures/reference/ink.jpg"));
+  it("converts CMYK without a profile to the colours Pillow produces, without alpha", async () => {
+    const jpeg = await readFile("tests/fixtures/reference/ink.jpg");
+    const cmyk = sharp(jpeg, { ignoreIcc: true }).pipelineColourspace("cmyk").toColourspace("cmyk");
+    const { images, masks } = await loadImage(jpeg);
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([187, 119, 42]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
+    expect(await loadImage(await cmyk.ensureAlpha(0.5).tiff({ compression: "none" }).toBuffer())).toEqual({ images, masks });
   });
 
   it("returns a zero mask of its own size for an opaque palette", async () => {
