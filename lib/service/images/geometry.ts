@@ -1,11 +1,10 @@
 // Crops, rotates, flips and pads rasters, and converts between images and masks.
 
 import {
+  createByteFrame,
   createEmptySamples,
-  createPixelFrame,
   createSampleFrame,
   type Frame,
-  mapFrames,
   mapRows,
   type Raster,
   roundHalfEven,
@@ -132,18 +131,25 @@ export function convertMaskToImage(mask: Raster, tick: Tick): Raster {
 }
 
 export function invertRaster(raster: Raster, tick: Tick): Raster {
-  return mapFrames(raster, raster, (frame, frameTick) => frame.map((sample) => 1 - sample, frameTick), tick);
+  const rowLength = raster.width * raster.channels;
+  return mapRows(
+    raster,
+    raster,
+    ({ out, at, frame }) => {
+      for (let i = at; i < at + rowLength; i++) out[i] = 1 - (frame[i] ?? 0);
+    },
+    tick,
+  );
 }
 
-export function createSolidMask(size: Size, value: number, count = 1): Raster {
-  const frame = createPixelFrame(Float32Array.of(value), size.width * size.height);
-  return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
+export function createSolidMask({ width, height }: Size, value: number, count = 1): Raster {
+  const frame = createSampleFrame(createEmptySamples({ width, height, channels: 1 }).fill(value));
+  return { width, height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
-export function createSolidImage(size: Size, colour: number, count: number): Raster {
-  const pixel = Float32Array.of(((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255);
-  const frame = createPixelFrame(pixel, size.width * size.height);
-  return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
+export function createSolidImage({ width, height }: Size, colour: number, count: number): Raster {
+  const frame = createByteFrame(Buffer.alloc(width * height * 3, Uint8Array.of(colour >> 16, colour >> 8, colour)));
+  return { width, height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
 }
 
 function toMask(image: Raster, readSample: (frame: Float32Array, offset: number) => number, tick: Tick): Raster {

@@ -1,6 +1,6 @@
 // Generates normal noise from a seed like ComfyUI: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { createSampleFrame, createStages, forEachChunk, type Raster, type Tick } from "./raster";
+import { countPixels, createSampleFrame, createStages, forEachChunk, type Raster, type Tick } from "./raster";
 
 const fround = Math.fround;
 const STATE_SIZE = 624;
@@ -76,7 +76,7 @@ function generateShortNoise(draw: () => number, count: number): Float32Array {
 
 export function addNoise(raster: Raster, seed: number | bigint, strength: number, tick: Tick): Raster {
   const nextStage = createStages(tick, 2);
-  const count = raster.frames.reduce((sum, { length }) => sum + length, 0);
+  const count = countPixels(raster) * raster.channels;
   const noise = generateNormalNoise(seed, count, nextStage());
   const mixTick = nextStage();
   const noiseFactor = fround(strength);

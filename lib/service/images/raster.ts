@@ -116,91 +116,35 @@ function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
 }
 
 export type Frame = {
-  readonly length: number;
   /** The maximum memory that the frame may occupy. */
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;
-  map(transform: (sample: number) => number, tick: Tick): Frame;
 };
-
-const unitTable = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
 /** The samples must not change afterwards. */
 export function createSampleFrame(samples: Float32Array): Frame {
   return {
-    length: samples.length,
     byteLength: samples.byteLength,
     samples: () => samples,
     bytes: (tick = () => undefined) => toBytes(samples, tick),
-    map(transform, tick) {
-      const out = new Float32Array(samples.length);
-      forEachChunk(out.length, tick, (start, end) => {
-        for (let i = start; i < end; i++) out[i] = transform(samples[i] ?? 0);
-      });
-      return createSampleFrame(out);
-    },
   };
 }
 
+/** The bytes must not change afterwards. They are converted to samples on first use. */
 export function createByteFrame(bytes: Uint8Array): Frame {
-  return createTableFrame(bytes, unitTable);
-}
-
-export function createPixelFrame(pixel: Float32Array, pixels: number): Frame {
-  const length = pixel.length * pixels;
-  return {
-    length,
-    byteLength: 0,
-    samples: () => repeatInto(pixel, new Float32Array(length)),
-    bytes(tick = () => undefined) {
-      const bytes = repeatInto(
-        toBytes(pixel, () => undefined),
-        new Uint8Array(length),
-      );
-      tick(1);
-      return bytes;
-    },
-    map(transform, tick) {
-      tick(1);
-      return createPixelFrame(pixel.map(transform), pixels);
-    },
-  };
-}
-
-function repeatInto<T extends Uint8Array | Float32Array>(pattern: T, out: T): T {
-  out.set(pattern);
-  for (let length = pattern.length; length < out.length; length *= 2) out.copyWithin(length, 0, length);
-  return out;
-}
-
-function createTableFrame(codes: Uint8Array, table: Float32Array): Frame {
-  const { length } = codes;
+  const { length } = bytes;
   let samples: Float32Array | undefined;
   return {
-    length,
     byteLength: length * (1 + Float32Array.BYTES_PER_ELEMENT),
     samples(tick = () => undefined) {
       if (samples) return samples;
       const out = new Float32Array(length);
       forEachChunk(length, tick, (start, end) => {
-        for (let i = start; i < end; i++) out[i] = table[codes[i] ?? 0] ?? 0;
+        for (let i = start; i < end; i++) out[i] = (bytes[i] ?? 0) / 255;
       });
       return (samples = out);
     },
-    bytes(tick = () => undefined) {
-      if (table === unitTable) return codes;
-      const tableBytes = toBytes(table, () => undefined);
-      const out = new Uint8Array(length);
-      forEachChunk(length, tick, (start, end) => {
-        for (let i = start; i < end; i++) out[i] = tableBytes[codes[i] ?? 0] ?? 0;
-      });
-      return out;
-    },
-    map(transform, tick) {
-      const mappedFrame = createTableFrame(codes, table.map(transform));
-      tick(1);
-      return mappedFrame;
-    },
+    bytes: () => bytes,
   };
 }

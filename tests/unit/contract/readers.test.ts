@@ -17,7 +17,6 @@ import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { shareBodySchema } from "@/lib/contract/share";
 import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { maskJsonStream } from "@/lib/server/responses/mask-stream";
 import { readLiteral } from "@/lib/service/nodes/literal";
 import { groupOutputs, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
 import { createHostileJson, listPrototypeMembers } from "@/tests/support/hostile-keys";
@@ -136,7 +135,6 @@ it("reads hostile keys in media metadata without touching a prototype", async ()
 
 const LONG_LENGTH = 200_000;
 const longNumber = `${"1".repeat(LONG_LENGTH)}x`;
-const longEscapes = Buffer.from(`["${"\\".repeat(LONG_LENGTH)}x`);
 const numberInfo = objectInfoSchema.parse({ Scale: { input: { required: { factor: ["FLOAT", {}] } }, output: [], output_node: true } });
 
 /** Each would take minutes if the time grew with the square of the length. */
@@ -144,14 +142,8 @@ it.each<[string, () => unknown]>([
   ["a long number in a prompt", () => readLiteral("FLOAT", longNumber)],
   ["a long number in a form", () => checkGraph({ 1: { class_type: "Scale", inputs: { factor: longNumber } } }, numberInfo)],
   ["a long unterminated string", () => readWorkflow(`"${'\\"'.repeat(LONG_LENGTH)}`)],
-  [
-    "many backslashes in a response",
-    () => new Response(maskJsonStream(ReadableStream.from([longEscapes, Buffer.from('"]')]), "key")).text(),
-  ],
   ["many nodes with the same id", () => toApiWorkflow({ nodes: Array(LONG_LENGTH).fill({ id: 1, type: "Note" }) }, {})],
-])("reads %s in linear time", async (_, read) => {
-  await read();
-});
+])("reads %s in linear time", (_, read) => void read());
 
 describe("reading times", () => {
   it.each([

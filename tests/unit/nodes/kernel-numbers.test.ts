@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createColourMask, createSolidImage, extractChannelMask } from "@/lib/service/images/geometry";
 import { addNoise, generateNormalNoise } from "@/lib/service/images/normal-noise";
-import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
+import { createByteFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
 import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type ReceivedInput } from "@/lib/service/nodes/failure-report";
@@ -40,16 +40,6 @@ describe("numbers", () => {
         },
       ),
     );
-  });
-
-  it("maps bytes, one pixel and samples to the same values", () => {
-    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    const change = (sample: number) => 1 - sample * 1.5;
-    for (const frame of [createByteFrame(all), createPixelFrame(Float32Array.of(0.3, 0, 1.1), 7)]) {
-      const mappedSamples = createSampleFrame(frame.samples()).map(change, noop);
-      expect(frame.map(change, noop).samples()).toEqual(mappedSamples.samples());
-      expect([...frame.map(change, noop).bytes()]).toEqual([...mappedSamples.bytes()]);
-    }
   });
 
   it("rounds halves to the even number", () => {

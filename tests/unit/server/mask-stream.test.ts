@@ -26,6 +26,11 @@ test("returns JSON without secrets unchanged, at any chunk boundary", async () =
   expect(await maskText(spaced, { size: 5 })).toBe(spaced);
 });
 
+test("reads many backslashes at the end of a chunk in linear time", async () => {
+  const json = `["${"\\".repeat(200_000)}x"]`;
+  expect(await maskText(json, { size: json.length - 2 })).toBe(json);
+});
+
 const escapeText = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 const encodedKeys = [
   ["plain", KEY],
