@@ -135,7 +135,7 @@ export function BottomNavigation() {
  * For a link's `onNavigate`. While the console is unreachable, following a link would show the browser's error page and lose unsaved input.
  * The page then navigates only if a health check succeeds.
  */
-function useOfflineGuard(): (event: { preventDefault: () => void }, href: string) => void {
+export function useOfflineGuard(): (event: { preventDefault: () => void }, href: string) => void {
   const t = useTranslations("frame");
   const { lastResponse } = useCounts();
   const router = useRouter();

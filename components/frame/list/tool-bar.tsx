@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { useOfflineGuard } from "@/components/frame/navigation";
 import { cn } from "@/components/ui/cn";
 import { ButtonLink } from "@/components/ui/link";
 import { useHydrated, useNow, useTimeFormat } from "@/components/ui/time";
@@ -80,9 +81,10 @@ export function UnreadableRows({ count = 0 }: { count?: number }) {
 
 /** A link to the Run page that stays on the connection. */
 export function RunLink({ tone }: Pick<ComponentProps<typeof ButtonLink>, "tone">) {
-  const connection = useConnectionParam();
+  const href = withQuery("/run", { connection: useConnectionParam() });
+  const preventOfflineNavigation = useOfflineGuard();
   return (
-    <ButtonLink href={withQuery("/run", { connection })} tone={tone}>
+    <ButtonLink href={href} tone={tone} onNavigate={(event) => preventOfflineNavigation(event, href)}>
       {useTranslations("frame")("run")}
     </ButtonLink>
   );

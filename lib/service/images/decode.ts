@@ -15,7 +15,7 @@ export type DecodedImage = {
   alpha?: Raster;
 };
 
-type Claim = (size: Size, frames: number) => void;
+export type Claim = (size: Size, frames: number) => void;
 
 export type FilePixels = {
   data: Buffer;

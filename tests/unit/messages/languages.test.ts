@@ -1,4 +1,6 @@
 // Every language has all English messages, with the same arguments, translated.
+import { readdirSync, readFileSync } from "node:fs";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { chooseLanguage, type Language, languages } from "@/lib/shared/languages";
@@ -79,6 +81,39 @@ describe.each(translations)("translation to %s", (language, sentences) => {
     const untranslated = latin && [...sentences].filter(([, message]) => getLatinWords(message).some((word) => !latin.has(word)));
     expect(untranslated ?? []).toEqual([]);
   });
+});
+
+/** Returns the calls of translation functions with the names of the values that they pass, or undefined if these are not literals. */
+function listTranslationCalls(): { key: string; valueNames: Set<string> | undefined; place: string }[] {
+  const files = ["app", "components", "lib"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((file) => (/\.tsx?$/.test(file) ? [`${folder}/${file}`] : [])),
+  );
+  return files.flatMap((file) => {
+    const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+    const calls: ReturnType<typeof listTranslationCalls> = [];
+    const visit = (node: ts.Node): void => {
+      ts.forEachChild(node, visit);
+      if (!ts.isCallExpression(node) || !/^t\w*(\.rich|\.markup)?$/.test(node.expression.getText())) return;
+      const [key, values] = node.arguments;
+      if (!key || !ts.isStringLiteral(key)) return;
+      const properties = values && ts.isObjectLiteralExpression(values) ? [...values.properties] : undefined;
+      const hasOtherValues = values && (!properties || properties.some(ts.isSpreadAssignment));
+      const valueNames = hasOtherValues ? undefined : new Set(properties?.map(({ name }) => name?.getText() ?? ""));
+      calls.push({ key: key.text, valueNames, place: `${file}: ${key.text}` });
+    };
+    visit(source);
+    return calls;
+  });
+}
+
+it("passes each message its values", () => {
+  const valuesOfMessages = [...englishMessages].map(([path, message]) => [`.${path}`, parseIcuArguments(message)] as const);
+  const callsWithoutValues = listTranslationCalls().filter(({ key, valueNames }) => {
+    // The namespace is set elsewhere, so any message that ends with the key may be meant.
+    const candidates = valuesOfMessages.filter(([path]) => path.endsWith(`.${key}`));
+    return valueNames && candidates.length > 0 && !candidates.some(([, values]) => values.every(({ name }) => valueNames.has(name)));
+  });
+  expect(callsWithoutValues.map(({ place }) => place)).toEqual([]);
 });
 
 describe.each(messageSets)("plurals in %s", (language, sentences) => {
