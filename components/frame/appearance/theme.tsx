@@ -31,7 +31,7 @@ export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?
   );
 }
 
-const themes = ["system", "light", "dark"] as const;
+export const themes = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
 
 export function ThemeSwitch() {

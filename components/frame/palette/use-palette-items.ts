@@ -17,14 +17,13 @@ import { languageNames, languages } from "@/lib/shared/languages";
 import { type Result } from "@/lib/shared/result";
 import { useSignOut } from "../account/sign-out-button";
 import { useLanguage } from "../appearance/language-switch";
+import { themes } from "../appearance/theme";
 import { useConnection, useConnectionParam, useConnections, useDirectConnection } from "../connection/connection-context";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { getDestinations } from "../navigation";
 import { samples } from "../samples/samples";
 import { getUploadSources, openUploadSource } from "../upload-sources";
 import { showOverlay, usePageActions } from "./palette-button";
-
-const themes = ["system", "light", "dark"] as const;
 
 const MAX_RECENT_JOBS = 5;
 

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
-import { useEffect, useRef, useState } from "react";
+import { useRef } from "react";
 import useSWR from "swr";
+import { useIsNearViewport } from "@/components/ui/hooks/use-media";
 import { Truncated } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
@@ -8,22 +9,13 @@ import { collectInputs, type JobInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 
-/** The value of a node's input. The job's details load when the cell becomes visible, and are shared by all value columns. */
+/** The value of a node's input. The job's details load when the cell is near the viewport, and are shared by all value columns. */
 export function ValueCell({ id, connection, node, input }: { id: string; connection: string | undefined; node: string; input: string }) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);
-  const [wasVisible, setWasVisible] = useState(false);
-  useEffect(() => {
-    const element = cell.current;
-    if (!element || wasVisible) return;
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setWasVisible(true);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [wasVisible]);
+  const isNearViewport = useIsNearViewport(cell);
   const path = getJobPath(id, connection);
-  const { data, error } = useSWR(wasVisible ? ["inputs", path] : null, () => fetchInputs(path), {
+  const { data, error } = useSWR(isNearViewport ? ["inputs", path] : null, () => fetchInputs(path), {
     // Submitted inputs never change.
     revalidateIfStale: false,
     revalidateOnFocus: false,

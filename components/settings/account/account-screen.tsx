@@ -5,6 +5,7 @@ import { useTheme } from "next-themes";
 import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { LanguageSwitch } from "@/components/frame/appearance/language-switch";
+import { themes } from "@/components/frame/appearance/theme";
 import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { type NotificationChoice, notificationChoice, notificationChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
@@ -29,8 +30,6 @@ import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { MIN_PASSWORD_LENGTH, type SignInMethods } from "@/lib/contract/members/sign-in";
 import { SettingsPage } from "../settings-tabs";
 import { SessionsCard, SignInMethodsCard } from "./sign-in-methods-card";
-
-const themes = ["system", "light", "dark"] as const;
 
 /** Display settings, which are stored only in this browser. */
 function AppearanceCard() {
