@@ -105,6 +105,7 @@ test("doesn't search earlier jobs of a redirected connection", async () => {
   const lateList = earlier.send("/api/jobs?limit=3");
   await until("the list is requested", () => earlier.server.requests.some(({ url }) => url.includes("limit=3")));
   const json = { baseUrl: server.url, key: API_KEY, keep: true };
+  await sharedHarness.renewCookies();
   const response = await sharedHarness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
   expect(response.status).toBe(200);
   await sharedHarness.console.jobIndex.flush();

@@ -3,17 +3,22 @@ import { describe, expect, test } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { createLog } from "@/lib/server/log";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { type CallInput } from "@/lib/server/upstream/build-request";
+import { createCatalogueReader } from "@/lib/server/upstream/catalogue-reader";
 import { createResponseTracker } from "@/lib/server/upstream/deadline";
 import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-dialect";
+import { createResponseReader } from "@/lib/server/upstream/response-reader";
 import { createHttpSend, type Send } from "@/lib/server/upstream/send";
 import { createUpstream, type Upstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
+import { createDiskCache } from "@/lib/shared/disk-cache";
 import { type Result } from "@/lib/shared/result";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
@@ -106,11 +111,12 @@ describe("upstream", () => {
       const body = new ReadableStream({ cancel: () => void (cancelCount += 1) });
       return Promise.resolve(new Response(body, { status: /view|refused/.test(url) ? 400 : 200 }));
     };
-    const harness = await createHarness();
-    const target = { connectionId: "c", baseUrl: "http://studio.test", dialect: "interface", apiKey: undefined } as const;
+    const responseReader = createResponseReader("unused.mjs", createLog("silent"));
+    const cache = createDiskCache<string>({ folder: createTemporaryFolder(), maxBytes: 1, extension: "json" });
+    const readCatalogue = createCatalogueReader({ responseReader, cache, connectionId: "c" });
     for (const send of [sendStalled, createLocalDialect(sendStalled, Date.now, "me")]) {
       const limits = { readMs: 50, attempts: 1 };
-      const upstream = createUpstream({ ...harness.console.getUpstreamOptions(target), send, limits });
+      const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send, readCatalogue, limits });
       expect(getCode(await call(upstream, {}))).toBe("UPSTREAM_TIMEOUT");
       expect(getCode(await call(upstream, { signal: AbortSignal.abort(), limits: { exchangeMs: 60_000 } }))).toBe("CLIENT_GONE");
     }
