@@ -1,11 +1,14 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { Avatar } from "@/components/ui/card";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
+import { type Role } from "@/lib/contract/members/roles";
 import { type SignInMethods } from "@/lib/contract/members/sign-in";
 import { ConfirmGate } from "./account/confirm-gate";
-import { type FrameMember, MemberRow } from "./account/member-row";
-import { ConnectionCard } from "./connection/connection-card";
+import { SignOutButton } from "./account/sign-out-button";
+import { ThemeSwitch } from "./appearance/theme";
+import { ConnectionCard, ConnectionLink } from "./connection/connection-card";
 import { ConnectionProvider } from "./connection/connection-context";
 import { PinConnection } from "./connection/connection-guard";
 import { toCurrentConnection } from "./connection/current-connection";
@@ -82,5 +85,29 @@ export function Shell({ member, methods, connections, currentId, canChange, sign
         <Shortcuts />
       </ConnectionProvider>
     </MemberProvider>
+  );
+}
+
+type FrameMember = { id: string; name: string; email: string; role: Role };
+
+function MemberRow({ member }: { member: FrameMember }) {
+  const t = useTranslations("frame.member");
+  return (
+    <div className="flex items-center gap-1 px-1 py-1.5 text-ink-2">
+      <ConnectionLink
+        href="/settings/account"
+        aria-label={`${member.name}, ${t(`role.${member.role}`)}`}
+        title={member.name}
+        className="flex min-w-0 flex-1 items-center gap-2 rounded-md hover:text-ink"
+      >
+        <Avatar name={member.name} />
+        <span className="hidden min-w-0 leading-tight md:block">
+          <span className="block truncate">{member.name}</span>
+          <span className="block truncate text-sm text-ink-3">{t(`role.${member.role}`)}</span>
+        </span>
+      </ConnectionLink>
+      <ThemeSwitch />
+      <SignOutButton />
+    </div>
   );
 }

@@ -17,6 +17,7 @@ import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { createPersistedValue } from "@/lib/browser/persisted-value";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { formatErrorLine } from "@/lib/contract/views/job-view";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
 import { type SubmittedJob } from "./submit/attempt";
@@ -153,14 +154,14 @@ type RunGraphProps = {
   name: string;
   catalogue: ObjectInfo | undefined;
   placedProblems: PlacedProblems;
-  /** The newest job of this workflow. Its nodes are marked while it runs. */
+  /** The newest job of this workflow. Its nodes are marked while it runs, and the failed one until the next run. */
   submittedJob: SubmittedJob | undefined;
   connection: string | undefined;
   selected?: string;
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow's graph next to its form. Marks invalid nodes and the running job's nodes. Updates at low priority during typing. */
+/** The workflow's graph next to its form. Marks invalid nodes, the running job's nodes and the node that failed. Updates at low priority during typing. */
 export function RunGraph({
   openWorkflow: { graph, original, extraData },
   name,
@@ -175,11 +176,13 @@ export function RunGraph({
   const titledGraph = useMemo(() => withCatalogueTitles(deferredGraph, catalogue), [deferredGraph, catalogue]);
   const { job, state } = useStartedJob(submittedJob, connection);
   const runningNode = state === "in_progress" ? (job?.progress?.currentNode ?? "") : undefined;
+  const error = state === "failed" ? job?.error : undefined;
   const marks = useMemo<NodeMarks>(() => {
     const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredGraph, runningNode, job?.outputs);
+    if (error?.nodeId !== undefined) marks.set(error.nodeId, { state: "failed", problems: [formatErrorLine(error)] });
     for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, getMark(problems));
     return marks;
-  }, [placedProblems, runningNode, deferredGraph, job?.outputs]);
+  }, [placedProblems, runningNode, error, deferredGraph, job?.outputs]);
   const json = useMemo(() => ({ prompt: deferredGraph, ...(extraData && { extra_data: extraData }) }), [deferredGraph, extraData]);
   return (
     <Graph

@@ -1,6 +1,6 @@
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { readSample } from "./support/files";
+import { dropFile, readSample } from "./support/files";
 import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -48,6 +48,13 @@ test("shows a failed job's node, graph, JSON and last runs", async ({ signedIn: 
     .first()
     .click();
   await expect(page).toHaveURL(new RegExp(firstJobId));
+});
+
+test("marks the failed node on Run until the next run", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/run`);
+  await dropFile(page.getByText("Drop a workflow file here"), readSample("06-fails-half-way"));
+  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
+  await expect(getNode(page, "4")).toContainText("failed");
 });
 
 test("stops a running job, cancels a waiting one with Undo and reruns an ended one", async ({ signedIn: page, desk }) => {

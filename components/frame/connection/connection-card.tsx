@@ -3,7 +3,7 @@
 import { ChevronsUpDown } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { loadEmptyComponent } from "@/components/ui/skeleton";
@@ -21,10 +21,14 @@ const ConnectionSwitch = dynamic(() => import("./connection-switch").then((modul
 const cardStyle =
   "flex w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left hover:border-line-strong";
 
+/** A link that stays on the connection of this page. */
+export function ConnectionLink({ href, ...props }: ComponentProps<typeof Link> & { href: `/${string}` }) {
+  return <Link {...props} href={withQuery(href, { connection: useConnectionParam() })} />;
+}
+
 export function ConnectionCard({ connections, className }: { connections: readonly ConnectionView[]; className?: string }) {
   const t = useTranslations("frame.connection");
   const currentId = useConnection()?.id;
-  const connectionParam = useConnectionParam();
   const currentConnection = connections.find(({ id }) => id === currentId);
   const getStatus = useConnectionStatus();
   const getKeyLabel = useKeyLabel();
@@ -34,9 +38,9 @@ export function ConnectionCard({ connections, className }: { connections: readon
     const content = <CardContent name={t("none")} detail={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
     if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{content}</p>;
     return (
-      <Link href={withQuery("/settings", { connection: connectionParam })} className={cn(cardStyle, className)}>
+      <ConnectionLink href="/settings" className={cn(cardStyle, className)}>
         {content}
-      </Link>
+      </ConnectionLink>
     );
   }
   const status = getStatus(currentConnection);
