@@ -17,7 +17,7 @@ const elementHeaders = [
 /** Workers hash files and rewrite images. They use WebAssembly and send no requests. */
 const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
 
-/** The worker that reads live updates requests only this origin. */
+/** The worker that reads live updates sends requests to this origin only. */
 const liveWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self'; connect-src 'self'" }];
 
 /** Set by bin/prepare.mjs and bin/console.ts from the setting in lib/server/env.ts. */

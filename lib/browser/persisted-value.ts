@@ -11,7 +11,7 @@ let isSignedOut = false;
 
 function clearTabStorage(): void {
   const { sessionStorage } = window;
-  // The names of an embedded page start with its path and a space.
+  // Embedded pages prefix their keys with the page's path and a space.
   for (const name of Object.keys(sessionStorage)) if (/(^| )lightdesk/.test(name)) sessionStorage.removeItem(name);
 }
 

@@ -42,7 +42,7 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
         if (depth <= keepDepth) values += 1;
         else if (depth === keepDepth + 1) {
-          // Without commas between them, which is invalid, these don't count as values.
+          // Invalid JSON without commas between these values would bypass the limit otherwise.
           skippedValues += 1;
           if (skippedValues > maxValues) return `more than ${maxValues} values`;
           textParts.push(chunk.subarray(copyStart, index), NULL);
@@ -86,7 +86,7 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 const BODY_IDLE_TIMEOUT_MS = 30_000;
 /** Maximum total time for a body. Otherwise, a server that sends a few bytes at a time would never time out. */
 const BODY_TIMEOUT_MS = 120_000;
-/** Minimum average speed of an upload or a download. */
+/** Minimum average speed of uploads and downloads. */
 export const MIN_BYTES_PER_MS = 16;
 const RESPONSE_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
 const ERROR_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };

@@ -1,7 +1,7 @@
 // Converts all times to milliseconds since 1970. Returns undefined for invalid times. Doesn't import zod, to keep it out of the first
 // page's scripts.
 
-/** The latest time that a Date represents. */
+/** The latest time that a `Date` can represent. */
 export const MAX_DATE_MS = 8.64e15;
 /** Smaller numbers are seconds (until the year 5138), all others milliseconds. */
 const MIN_MILLISECONDS_VALUE = 1e11;

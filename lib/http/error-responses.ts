@@ -77,7 +77,7 @@ export function sendErrorResponse(
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-/** For an error that no handler caught. */
+/** Converts an error that no handler caught. */
 export function toErrorResponse(error: unknown): ErrorResponse {
   return isStoreUnavailable(error)
     ? { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." }

@@ -1,15 +1,15 @@
 // Delivers live updates to the tabs of a browser over one shared stream, because HTTP/1.1 allows only six connections.
-// A SharedWorker reads the stream. Without one, the tab that holds a lock leads: it reads the stream and forwards the events over a
-// BroadcastChannel. Without locks (a browser that has no SharedWorker either, and no https), each visible tab opens its own stream.
+// A SharedWorker reads the stream. Without one, the tab that holds a lock is the leader: it reads the stream and forwards the events over a
+// BroadcastChannel. If locks are missing too (such as Chrome for Android without https), each visible tab opens its own stream.
 
 import { apiPath, isEmbedded } from "../urls";
 import { createLiveTab, type LiveMessage, type LiveTab } from "./live-tab";
 
-/** Increase this after each change of the messages, because tabs of an earlier version remain open during an upgrade. */
+/** Increase this with each change to the messages, because tabs of an earlier version remain open during an upgrade. */
 const MESSAGE_VERSION = 3;
 
 function startLiveWorker(onError: () => void): MessagePort {
-  // The bundler needs exactly this expression to find the worker's file.
+  // The bundler recognizes only this exact expression.
   const worker = new SharedWorker(new URL("./live-worker.ts", import.meta.url), { type: "module", name: "live updates" });
   worker.onerror = onError;
   return worker.port;
@@ -21,7 +21,7 @@ function getLiveTab(): LiveTab {
   if (sharedTab) return sharedTab;
   const name = `lightdesk live ${MESSAGE_VERSION} ${apiPath("/")}`;
   const tab = createLiveTab({
-    // Browsers differ in the cookies that they send from workers of embedded pages.
+    // Browsers may not send an embedded page's cookies from a worker.
     startWorker: typeof SharedWorker === "undefined" || isEmbedded() ? undefined : startLiveWorker,
     // Undefined without https.
     locks: "locks" in navigator ? navigator.locks : undefined,

@@ -4,12 +4,12 @@ import { MAX_TOPICS } from "@/lib/contract/live";
 import { type ApiFailure } from "../api-failure";
 import { createLiveStream, type LiveStream, type StreamEvent, type StreamOptions } from "./live-stream";
 
-/** `newTopics`: topics that need a snapshot. */
+/** `newTopics` need a snapshot. */
 export type LeaderMessage =
   | { to: "leader"; kind: "topics"; tab: string; topics: readonly string[]; newTopics: readonly string[] }
   | { to: "leader"; kind: "close"; tab: string }
   | { to: "leader"; kind: "wake" | "reconnect" | "restart" };
-/** `lead`: a new leader asks for the tabs' topics. */
+/** `lead`: a new leader requests the tabs' topics. */
 export type TabsMessage =
   | { to: "tabs"; kind: "lead" }
   | { to: "tabs"; kind: "event"; event: StreamEvent }

@@ -1,4 +1,4 @@
-// One tab's part in the live updates of a browser. The leader, which reads the stream, is a SharedWorker or one of the tabs.
+// Watches topics in one tab. The leader, which reads the stream for all tabs, is a SharedWorker or one of the tabs.
 
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { recordSkipped } from "@/lib/contract/json/readers";
@@ -43,30 +43,30 @@ export type LiveTab = ReturnType<typeof createLiveTab>;
 export function createLiveTab({ startWorker, locks, channel, name, request, times }: LiveTabDependencies) {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const watchedTopics = new Map<string, WatchedTopic>();
-  /** Set in the tab that leads. */
+  /** Set only in the leader tab. */
   let leader: LiveLeader | undefined;
   let workerPort: MessagePort | undefined;
   let lastId: string | undefined;
   let lastLeaderMessageMs = Date.now();
   let [isHidden, isSendScheduled, isReady] = [false, false, false];
-  /** `isCutOff`: this page can't reach the console, although the worker may. */
-  let [isOnline, isCutOff] = [true, false];
+  /** `isPageOffline`: this page can't reach the console, although the worker may. */
+  let [isOnline, isPageOffline] = [true, false];
   let hideTimer: ReturnType<typeof setTimeout> | undefined;
   let checkInterval: ReturnType<typeof setInterval> | undefined;
   let unsubscribe: (() => void) | undefined;
 
   const isShared = () => workerPort !== undefined || (locks !== undefined && channel !== undefined);
-  const tellLeader = (message: LeaderMessage) => {
+  const sendToLeader = (message: LeaderMessage) => {
     if (leader) leader.handle(message);
     else (workerPort ?? channel)?.postMessage(message);
   };
-  const tellTabs = (message: TabsMessage) => {
+  const sendToTabs = (message: TabsMessage) => {
     channel?.postMessage(message);
     handleForTabs(message);
   };
 
   function handleForTabs(message: TabsMessage): void {
-    if (isCutOff) return;
+    if (isPageOffline) return;
     lastLeaderMessageMs = Date.now();
     if (message.kind === "lead") sendTopics();
     else if (message.kind === "state") liveState.setState({ isLive: message.isLive });
@@ -150,7 +150,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
     if (!isReady) return;
     const topics = listTopics();
     const newTopics = topics.filter((topic) => watchedTopics.get(topic)?.current === undefined);
-    tellLeader({ to: "leader", kind: "topics", tab: id, topics, newTopics });
+    sendToLeader({ to: "leader", kind: "topics", tab: id, topics, newTopics });
   }
 
   function scheduleSendTopics(): void {
@@ -162,18 +162,18 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
     });
   }
 
-  function lead(): void {
+  function startLeading(): void {
     leader = createLiveLeader({
       request,
       times,
       lastId,
-      send: tellTabs,
+      send: sendToTabs,
       // The lock is granted once that tab is closed.
       onNewTab: (tab) => {
         if (tab !== id) void locks?.request(`${name} ${tab}`, {}, () => leader?.removeTab(tab));
       },
     });
-    tellTabs({ to: "tabs", kind: "lead" });
+    sendToTabs({ to: "tabs", kind: "lead" });
   }
 
   function stopLeading(): void {
@@ -185,7 +185,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
   async function becomeLeader(shouldSteal: boolean): Promise<void> {
     await locks
       ?.request(name, { steal: shouldSteal }, () => {
-        lead();
+        startLeading();
         return new Promise<void>(() => undefined);
       })
       .catch(() => {
@@ -222,7 +222,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
   async function startInTab(): Promise<void> {
     if (!locks || !channel) {
       isReady = true;
-      return lead();
+      return startLeading();
     }
     channel.onmessage = ({ data }: MessageEvent<TabsMessage | LeaderMessage>) => {
       if (data.to === "tabs") handleForTabs(data);
@@ -240,13 +240,13 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
     sendTopics();
     checkInterval = setInterval(() => {
       const silenceMs = Date.now() - lastLeaderMessageMs;
-      if (leader && silenceMs > HEARTBEAT_INTERVAL_MS) tellTabs({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
+      if (leader && silenceMs > HEARTBEAT_INTERVAL_MS) sendToTabs({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
       else if (!leader && !isHidden && silenceMs > MAX_LEADER_SILENCE_MS) void becomeLeader(true);
     }, CHECK_INTERVAL_MS);
   }
 
-  /** The tab may miss changes of these topics until it watches them again. */
-  function forgetValues(nextTopics: readonly string[]): void {
+  /** Discards the values of all other topics. The tab may miss their changes until it watches them again. */
+  function discardValues(nextTopics: readonly string[]): void {
     for (const [topic, watchedTopic] of watchedTopics) if (!nextTopics.includes(topic)) watchedTopic.current = undefined;
   }
 
@@ -273,28 +273,28 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
       workerPort?.close();
       channel?.close();
     },
-    /** Call when the browser hides the page for good or keeps it in its back/forward cache. */
+    /** Call when the page is closed or enters the back/forward cache. */
     leave(): void {
-      forgetValues([]);
-      tellLeader({ to: "leader", kind: "close", tab: id });
+      discardValues([]);
+      sendToLeader({ to: "leader", kind: "close", tab: id });
     },
-    /** Call when the page returns from the cache. */
+    /** Call when the page is restored from the back/forward cache. */
     resume: sendTopics,
-    restart: () => tellLeader({ to: "leader", kind: "restart" }),
-    wake: () => tellLeader({ to: "leader", kind: "wake" }),
-    /** Call when the network changes. Checks the network of this page too: developer tools can turn it off for a page without its worker. */
+    restart: () => sendToLeader({ to: "leader", kind: "restart" }),
+    wake: () => sendToLeader({ to: "leader", kind: "wake" }),
+    /** Call when the network changes. Also checks the page's own network: developer tools can disable it for a page but not its worker. */
     async setOnline(nextOnline: boolean): Promise<void> {
       isOnline = nextOnline;
-      tellLeader({ to: "leader", kind: "reconnect" });
+      sendToLeader({ to: "leader", kind: "reconnect" });
       if (!workerPort) return;
       const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
       const cause: unknown = isOnline
         ? undefined
         : await request("/api/health/live", { headers: {}, signal }).then(ignore, (error) => error);
-      if (isOnline !== nextOnline || isCutOff === (cause !== undefined)) return;
-      isCutOff = cause !== undefined;
-      if (!isCutOff) return sendTopics();
-      forgetValues([]);
+      if (isOnline !== nextOnline || isPageOffline === (cause !== undefined)) return;
+      isPageOffline = cause !== undefined;
+      if (!isPageOffline) return sendTopics();
+      discardValues([]);
       liveState.setState({ isLive: false });
       applyFailure({ to: "tabs", kind: "failure", failure: toFailure(cause), topics: listTopics() });
     },
@@ -303,7 +303,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
       const applyVisibility = () => {
         if (isHidden === hidden) return;
         isHidden = hidden;
-        if (hidden) forgetValues(listTopics());
+        if (hidden) discardValues(listTopics());
         sendTopics();
       };
       if (hidden) hideTimer = setTimeout(applyVisibility, HIDE_DELAY_MS);

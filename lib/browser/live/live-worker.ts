@@ -1,4 +1,4 @@
-// The SharedWorker that reads live updates for the tabs of this browser. Each tab connects through a port.
+// The SharedWorker that reads live updates for all tabs of a browser. Each tab connects through a port.
 
 import { toSessionlessPath } from "../urls";
 import { createLiveLeader, type LeaderMessage, type TabsMessage } from "./live-leader";
@@ -21,12 +21,12 @@ function connectTab(port: MessagePort): void {
   };
   port.onmessage = ({ data }: MessageEvent<LeaderMessage>) => {
     if (data.kind === "close") return removeTab();
-    // A page from the back/forward cache is here again.
+    // Adds the port again if the page was restored from the back/forward cache.
     ports.add(port);
     if (data.kind === "topics") tab = data.tab;
     leader.handle(data);
   };
-  // Also sent for a crashed tab, by browsers that have this event.
+  // Browsers that support this event also fire it for a crashed tab.
   port.addEventListener("close", removeTab);
   port.postMessage({ to: "tabs", kind: "lead" } satisfies TabsMessage);
 }
