@@ -31,7 +31,7 @@ export async function changeAccount(
     const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (failure) return failed(failure);
   }
-  // Checked before the reason for the sessions' end is stored, which a refused change must not leave behind.
+  // Checked first, because a refused change must not store a reason for the end of sessions.
   const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
   if (addressOwner && addressOwner.id !== memberId) return failed(emailTakenFailure);
   const passwordFailure = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);

@@ -154,7 +154,7 @@ async function openAndMarkUsed(
   return access;
 }
 
-/** `restartCount` is that of the job index. Responses from before a restart are not indexed. */
+/** `restartCount`: the job index's count when the key was read. Responses from before a restart are not indexed. */
 type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined; restartCount: number };
 
 async function loadKey({ store, keyRing, log, jobIndex }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {

@@ -174,7 +174,7 @@ function tryListen(port: number, host: string): Promise<string | undefined> {
 
 async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
   const urls = await (databaseUrl === undefined ? readSqliteUrls(join(dataDir, "console.sqlite")) : readPostgresUrls(databaseUrl)).catch(
-    () => [], // a separate check reports what is wrong with the database
+    () => [], // a separate check reports database failures
   );
   return Promise.all(
     urls

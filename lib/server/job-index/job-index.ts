@@ -111,7 +111,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
     record: (connectionId, getUpdates) => add({ kind: "updated", connectionId, responseCount: 1, getUpdates }),
     remove: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
     restart(connectionId) {
-      // Responses to earlier requests are no longer indexed. The reset follows in order.
+      // Stops indexing responses to earlier requests at once. The reset is queued behind earlier writes.
       reader.restart(connectionId);
       add({ kind: "restarted", connectionId });
     },

@@ -45,7 +45,7 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
       previousIds = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
       const isLastPage = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
-      // A page of unreadable entries only may be followed by others.
+      // More pages may follow one that has only unreadable entries.
       const isEmpty = newJobs.length === 0 && (jobs.length > 0 || unreadable === 0);
       return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || isEmpty });
     },

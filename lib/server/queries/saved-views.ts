@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
-/** Per screen, for each member and for the team. */
+/** Applies to each screen, separately for each member and for the team. */
 const MAX_VIEWS = 100;
 type NewSavedView = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 

@@ -147,7 +147,7 @@ export type UpstreamOptions = {
   /** Called before each call. Returns the failure if the call is not allowed. */
   findRefusal?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   responseReader?: ResponseReader;
-  /** Caches parsed responses about jobs up to 1 MiB, so that unchanged ones are not parsed and masked again. */
+  /** Caches parsed job responses of up to 1 MiB, so that unchanged ones are not parsed and masked again. */
   parsedResponses?: ParsedResponses;
   /** Called when a change is sent, and again when it has ended. */
   onChange?: () => void;

@@ -113,7 +113,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       },
       end: () => void (watchState.feed = undefined),
     });
-    // Meanwhile, the last webhook may have been disabled.
+    // The last webhook may have been disabled while the feed opened.
     if (watchStates.get(id) === watchState && !stopController.signal.aborted) watchState.feed = feed;
     else feed?.stop();
   }

@@ -38,7 +38,7 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
   }
 }
 
-/** The bytes between a scan's header and the next marker belong to the scan. For other segments, `scanEnd` is `end`. */
+/** `scanEnd` includes the bytes between a scan's header and the next marker. For other segments, it equals `end`. */
 type Segment = { marker: number; content: Buffer; start: number; end: number; scanEnd: number };
 
 /** Yields the segments up to the end of the image. */

@@ -85,7 +85,7 @@ export function createJobIndexStore(database: Database) {
   async function ensureConnectionNumber(connectionId: string): Promise<number | undefined> {
     const number = await findConnectionNumber(database, connectionId);
     if (number !== undefined) return number;
-    // Uses a free number, because keys have 16 bits for it. Numbers of rows that are not swept yet are not free.
+    // Reuses free numbers, because keys store them in 16 bits. A number is in use until its rows are swept.
     // Inserts only if the connection exists, because a response may arrive after it was removed.
     const insertQuery = sql`
       INSERT INTO ledger_connections (number, connection_id)
@@ -99,7 +99,7 @@ export function createJobIndexStore(database: Database) {
     await runExclusive(database, "ledger numbers", (trx) => insertQuery.execute(trx));
     return findConnectionNumber(database, connectionId);
   }
-  /** Serializes work that reads and then writes or deletes rows of a connection. Returns undefined if it has another number by now. */
+  /** Serializes work that reads and then writes or deletes rows of a connection. Returns undefined if its number has changed. */
   const runLocked = <T>(connectionId: string, number: number, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T | undefined> =>
     runExclusive(database, `ledger ${number}`, async (trx) =>
       (await findConnectionNumber(trx, connectionId)) === number ? work(trx) : undefined,

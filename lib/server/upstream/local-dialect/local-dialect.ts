@@ -182,7 +182,7 @@ export function createLocalDialect(send: Send, now: () => number, clientId: stri
         return await translate(createExchange(dependencies, request, match));
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
-        // Also keeps the request until here, because the signal of a collected request is never aborted.
+        // Also keeps the request alive until here: Node never aborts the signal of a garbage-collected request.
         request.signal.throwIfAborted();
         // No operation returns null, so validation rejects it.
         if (error instanceof z.ZodError) return createJsonResponse(null);
