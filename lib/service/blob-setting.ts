@@ -55,7 +55,7 @@ function parseBucketSetting(text: string): BucketSetting | undefined {
   };
 }
 
-/** Some stores have a path in their endpoint. */
+/** Some object stores have a path in their endpoint. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);

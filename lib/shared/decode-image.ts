@@ -76,7 +76,7 @@ function estimatePixelBytes({ width, height, format, depth, channels }: Metadata
 const PNG_TEXT_TYPES = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
-/** A decodable image whose chunks have 8 KiB has fewer. */
+/** Decodable images have fewer chunks, even with chunks of only 8 KiB. */
 const MAX_PNG_CHUNKS = 100_000;
 
 /** Estimates the size of a PNG's compressed texts, which libpng decompresses while it reads the header. */

@@ -6,12 +6,12 @@ export function parseBearer(authorization: string | null | undefined): string | 
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];
 }
 
-/** Returns false for an encoding with the quality 0. */
+/** Returns whether the client accepts the encoding with a quality above 0. */
 export function acceptsEncoding(headers: Readonly<Record<string, string | string[] | undefined>>, encoding: "br" | "gzip"): boolean {
-  const accepted = new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$).*)?$`, "i");
+  const pattern = new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$).*)?$`, "i");
   return String(headers["accept-encoding"] ?? "")
     .split(",")
-    .some((value) => accepted.test(value));
+    .some((value) => pattern.test(value));
 }
 
 export const ACTION_HEADER = "x-lightdesk-act";

@@ -7,7 +7,7 @@ export function isPublicAddress(text: string): boolean {
   return (isIP(text) === 4 || isInNetworks(text, globalUnicastNetworks)) && !isInNetworks(text, reservedNetworks);
 }
 
-/** Sockets that accept both versions report IPv4 clients as `::ffff:192.0.2.1`. */
+/** Removes the prefix of a mapped IPv4 address. Dual-stack sockets report IPv4 clients as `::ffff:192.0.2.1`. */
 export function toPlainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -19,7 +19,7 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** English only. Texts of pages are in lib/messages. */
+/** For English API, command and log texts. UI texts are in lib/messages. */
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }

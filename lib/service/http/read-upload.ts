@@ -38,7 +38,7 @@ async function readUpload(
       uploadError ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
     if (!options.fieldNames.includes(name)) return;
     textLength += value.length;
-    if (textLength > MAX_FORM_OVERHEAD_BYTES) uploadError ??= new ServiceError("INVALID_BODY", "The texts of the body are too long.");
+    if (textLength > MAX_FORM_OVERHEAD_BYTES) uploadError ??= new ServiceError("INVALID_BODY", "The text fields are too long in total.");
     else fields.set(name, [...(fields.get(name) ?? []), value]);
   });
   parser.on("file", (name, stream, fileName, encoding, declaredType) => {

@@ -183,7 +183,7 @@ export function fitRaster(raster: Raster, target: Size, method: ScaleMethod, tic
   return scaleRaster(cropToShape(raster, target, nextStage()), target, method, nextStage());
 }
 
-/** Claims the pixels of the result of `scaleRaster`, and of the rows of one frame, which are scaled before its columns. */
+/** Claims the pixels of `scaleRaster`'s result and of one frame's intermediate rows, which are scaled before its columns. */
 export function claimScaledPixels(claim: Claim, raster: Raster, target: Size, method: ScaleMethod): void {
   claim(target, raster.frames.length);
   if (method !== "area") claim({ width: target.width, height: raster.height }, 1);

@@ -150,7 +150,7 @@ function toProducedFile({ nodeId, key, index, filename, type, facts }: NodeFile,
   };
 }
 
-/** How long a download may be slower than `MIN_BYTES_PER_MS`. Otherwise, a runner that sends a few bytes at a time would never time out. */
+/** How long a download may be slower than `MIN_BYTES_PER_MS`. Without a limit, a slow trickle of bytes would never time out. */
 const MAX_SLOW_MS = 60_000;
 const HEAD_BYTES = 64 * 1024;
 

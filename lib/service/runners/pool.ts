@@ -176,7 +176,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
     describeMissingNeeds(needs: Needs): string | undefined {
       const candidates = runnerRows.map(({ id, label }) => ({ label, missingNeeds: findMissingNeeds(libraries.getLibrary(id), needs) }));
       if (candidates.some((item) => item.missingNeeds.length === 0)) return undefined;
-      return candidates.map((item) => `${item.label} lacks ${formatFirst(item.missingNeeds)}`).join("; ");
+      return candidates.map((item) => `${item.label} lacks ${formatFirstNames(item.missingNeeds)}`).join("; ");
     },
   };
 }
@@ -240,7 +240,7 @@ export function parseKind(kind: string) {
 }
 
 function describeState(state: Exclude<JobWaitReason["state"], "queued"> | "mixed", labels: readonly string[]): string {
-  const names = formatFirst(labels);
+  const names = formatFirstNames(labels);
   const [be, have, take] = labels.length === 1 ? ["is", "has", "takes"] : ["are", "have", "take"];
   if (state === "none") return "No runner can run this job any more. The operator can add one.";
   if (state === "mixed") return `Waits for ${names}, which accept no jobs.`;
@@ -251,6 +251,6 @@ function describeState(state: Exclude<JobWaitReason["state"], "queued"> | "mixed
   return `Waits for ${names}, which ${be} paused.`;
 }
 
-function formatFirst(names: readonly string[]): string {
+function formatFirstNames(names: readonly string[]): string {
   return names.slice(0, 5).join(", ") + (names.length > 5 ? " and more" : "");
 }

@@ -97,7 +97,7 @@ describe("rejected forms", () => {
       "too much text",
       () => `${createPlainFilePart()}${createField("tags", "x".repeat(900_000)).repeat(19)}--b--\r\n`,
       "INVALID_BODY",
-      "texts",
+      "text fields",
     ],
     ["a file in base64", () => `${base64Part}--b--\r\n`, "INVALID_BODY", "Content-Transfer-Encoding"],
     ["a long file name", () => `${longNamePart}--b--\r\n`, "INVALID_BODY", "name"],

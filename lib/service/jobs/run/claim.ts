@@ -61,7 +61,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
     },
 
     reportEvent(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
-      // A client that connects later also gets the state of these nodes.
+      // Clients that connect later also receive the state of these nodes.
       if (event.kind === "cached") for (const nodeId of event.nodeIds) finishedNodes.add(nodeId);
       if (event.kind === "node") finishedNodes.add(event.nodeId);
       if (isOver || !events.hasListeners(job)) return;
