@@ -88,8 +88,8 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const choicesResult = use(choices);
   const { members, actions } = choicesResult.ok ? choicesResult.value : { members: [], actions: [] };
   // The choices may lack the current filter, for example a removed member.
-  const hiddenMember = members.some(({ id }) => id === view.member) ? undefined : view.member;
-  const hiddenAction = actions.some((action) => action === view.action) ? undefined : view.action;
+  const unlistedMember = members.some(({ id }) => id === view.member) ? undefined : view.member;
+  const unlistedAction = actions.some((action) => action === view.action) ? undefined : view.action;
   // Changing a filter restarts at the newest entry.
   const applyFilter = (change: Partial<AuditView>) =>
     router.push(getAuditHref({ ...view, before: undefined, upTo: undefined, ...change }, connection));
@@ -103,12 +103,12 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
       >
         <option value="">{t("anybody")}</option>
         <Options of={members.map(({ id, name }) => [id, name])} />
-        {hiddenMember === undefined ? null : <option value={hiddenMember}>{t("nobody")}</option>}
+        {unlistedMember === undefined ? null : <option value={unlistedMember}>{t("nobody")}</option>}
       </Select>
       <Select aria-label={t("act")} value={view.action ?? ""} onChange={({ target }) => applyFilter({ action: target.value || undefined })}>
         <option value="">{t("anything")}</option>
         <Options of={actions.map((action) => [action, getActionText(action)])} />
-        {hiddenAction === undefined ? null : <option value={hiddenAction}>{getActionText(hiddenAction)}</option>}
+        {unlistedAction === undefined ? null : <option value={unlistedAction}>{getActionText(unlistedAction)}</option>}
       </Select>
       <Select
         aria-label={t("time")}
