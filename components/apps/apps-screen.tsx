@@ -268,7 +268,7 @@ function ImportProblem({ name, failure }: { name: string; failure: ApiFailure })
 
 const importReasons = ["workflow", "otherVersion", "damaged", "other"] as const;
 
-/** `items`: also those of the first page when the second was loaded, since new items move them out of the live first page. */
+/** `items` includes the first page as of the load of the second, because new items push older ones off the live first page. */
 type LoadedPages<T> = { path: string; items?: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
 /** Loads further pages of a list whose first page is live. Returns the items of all pages, and the button that loads more. */
@@ -284,7 +284,7 @@ export function useLoadMore<Page extends { next?: string }, T extends { id: stri
   const firstItems = firstPage ? getItems(firstPage) : [];
   const cursor = currentPages.items ? currentPages.next : firstPage?.next;
   const firstIds = new Set(firstItems.map(({ id }) => id));
-  // Earlier items that are missing from the first page were removed.
+  // Earlier loaded items that the live first page lacks were removed.
   const followingItems = loadedItems.slice(loadedItems.findIndex(({ id }) => id === firstItems.at(-1)?.id) + 1);
   const items = [...firstItems, ...followingItems.filter(({ id }) => !firstIds.has(id))];
   async function loadMore() {

@@ -77,7 +77,7 @@ type PresetFormProps = {
   onClose: () => void;
 };
 
-/** Saves the values as a preset. Replaces a preset of the same name, but never a team preset by a personal one. */
+/** Saves the values as a preset. Replaces a preset of the same name only if both are personal or both belong to the team. */
 function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProps) {
   const t = useTranslations("apps.presets");
   const getLabel = usePresetLabel();

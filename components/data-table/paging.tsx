@@ -55,7 +55,7 @@ export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHr
 }
 
 function StepLink({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
-  // The focus moves along when the first or last page replaces the link.
+  // Keeps the focus when the first or last page replaces the link with a disabled one.
   const hasFocus = useRef(false);
   const props = {
     "aria-label": label,

@@ -158,7 +158,7 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   };
 }
 
-/** Chrome on Android has the constructor, but it throws. */
+/** Returns undefined if the constructor throws, as in Chrome on Android. */
 function createNotification(options?: NotificationOptions): Notification | undefined {
   try {
     return new Notification("Lightdesk", options);
@@ -177,7 +177,7 @@ function useNotificationOffer(runningId: string | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const offerNotifications = useEffectEvent(() => {
     if (notificationChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
-    // Without permission, nothing is shown.
+    // Only tests the constructor: without permission, nothing is shown.
     if (!createNotification()) return;
     notificationChoice.set("off");
     const enableNotifications = async () => {

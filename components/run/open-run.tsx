@@ -66,7 +66,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         graph={
           isDrawn ? (
             <RunGraph
-              // Another workflow has other subgraphs.
+              // Resets the open subgraph, because another workflow has other ones.
               key={serial}
               openWorkflow={openWorkflow}
               name={name}

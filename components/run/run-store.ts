@@ -166,7 +166,7 @@ export function createRunStore() {
     },
 
     // The submission and its outcome.
-    /** `inFlight`: the graph to send. By default that of a run whose outcome is looked up. */
+    /** `inFlight`: the graph to send. Defaults to that of the run whose outcome is looked up. */
     startSending: (inFlight = get().inFlight) => merge({ isSending: true, inFlight, submitError: undefined, errors: {} }),
     finishSending: (response: SentOutcome) => update((state) => applyOutcome(state, response)),
     restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {

@@ -42,7 +42,7 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   });
   useEffect(() => restoreInterruptedWork(), []);
   useScrollToTopOnOpen(openWorkflow?.serial);
-  // Reopening would discard what was typed.
+  // Reopening would discard unsent edits.
   const isUnchanged = !openWorkflow?.isEdited && !openWorkflow?.advanced;
   const isReadForOtherConnection =
     openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && isUnchanged;

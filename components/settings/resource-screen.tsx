@@ -47,7 +47,7 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const [openResource, setOpenResource] = useState<T | "new">();
-  /** New secrets, each shown until it is closed. */
+  /** New secrets. Each is shown until the user closes it. */
   const [secrets, setSecrets] = useState<{ name: string; text: string }[]>([]);
   const close = () => setOpenResource(undefined);
   const handleSaved = (name: string, text?: string) => {

@@ -21,7 +21,7 @@ export function dismissToast(id: number): void {
   clearTimeout(timers.get(id));
   timers.delete(id);
   toastStore.setState((toasts) => toasts.filter((toast) => toast.id !== id), true);
-  // A toast removed while hovered gets no leave event.
+  // A toast that is removed while hovered fires no leave event.
   setToastsPaused(false);
 }
 

@@ -237,7 +237,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
-/** Previews the form. Its values are not stored. Outside the editor's form, which Enter submits. */
+/** Previews the form. Its values are not stored. Render it outside the editor's form, which Enter submits. */
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;

@@ -147,7 +147,7 @@ type EditState = { outcome?: EditOutcome; busy?: "tags" | "edit" | "delete" };
 
 /** Edits one asset optimistically. The response replaces the change, and a failure reverts it. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: AssetEditsOptions) {
-  // By asset id, because the panel keeps this hook when another asset is opened.
+  // Keyed by asset id, because the panel keeps this hook when it opens another asset.
   const [states, setStates] = useState<ReadonlyMap<string, EditState>>(new Map());
   const setState = (assetId: string, state: EditState) => setStates((current) => new Map(current).set(assetId, state));
   const t = useTranslations("assets.details");

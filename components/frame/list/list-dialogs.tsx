@@ -189,7 +189,7 @@ function getStartOfDay(day: string, timeZone = getSelectedTimeZone()): number {
   return utcMidnightMs + low * QUARTER_MS;
 }
 
-/** Days with a four-digit year whose start is after 1970 in every time zone. */
+/** In every time zone, these days start after 1970 and have a four-digit year. */
 const dayLimits = { min: "1970-01-02", max: "9999-12-30" };
 
 type DatesDialogProps = {

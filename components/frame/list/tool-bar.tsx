@@ -79,7 +79,7 @@ export function UnreadableRows({ count = 0 }: { count?: number }) {
   );
 }
 
-/** A link to the Run page that stays on the connection. */
+/** A link to the Run page that keeps the connection. */
 export function RunLink({ tone }: Pick<ComponentProps<typeof ButtonLink>, "tone">) {
   const href = withQuery("/run", { connection: useConnectionParam() });
   const preventOfflineNavigation = useOfflineGuard();

@@ -33,7 +33,7 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
   );
 }
 
-/** For a workflow that is not open. Returns undefined if it has no editor file, or if the node list or the code doesn't load. */
+/** For a workflow that is not open. Returns undefined without an editor file, or if the node list or the code fails to load. */
 export async function createEditorFileWriter(extraData: JsonObject | undefined, api: CatalogueApi): Promise<WriteEditorFile | undefined> {
   const drawing = getDrawing(extraData);
   if (!drawing || !Array.isArray(drawing.nodes)) return undefined;

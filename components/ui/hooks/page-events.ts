@@ -17,7 +17,7 @@ export function usePageKey(onKey: (event: KeyboardEvent) => void, { isFirst = fa
   }, [isFirst]);
 }
 
-/** Ctrl+Enter or Cmd+Enter, except while a dialog is open. */
+/** Calls `onRun` on Ctrl+Enter or Cmd+Enter, except while a dialog is open. */
 export function useRunKey(onRun: () => void): void {
   usePageKey((event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || document.querySelector("dialog[open]")) return;

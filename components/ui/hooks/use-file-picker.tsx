@@ -34,12 +34,12 @@ export function useFilePicker({ onFiles, accept, isMultiple, isFolder, isCamera,
   return { input, open: () => element.current?.click() };
 }
 
-/** Returns props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
-/** Whether the event comes from a dialog that the element opened. React also passes events of portals to it. */
+/** Returns whether the event comes from a dialog that the element opened. React also bubbles events out of portals. */
 export function isFromDialog({ target, currentTarget }: { target: EventTarget; currentTarget: Element }): boolean {
   return target instanceof Element && target.closest("dialog") !== currentTarget.closest("dialog");
 }
 
+/** Returns props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
 export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
   // Children also fire enter and leave events, so a counter tracks whether the pointer is inside.
   const [depth, setDepth] = useState(0);

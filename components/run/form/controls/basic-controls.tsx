@@ -26,7 +26,7 @@ type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: 
 
 /**
  * Keeps the text as typed ("1." before "1.5") and reports a number once it is valid. Other text is sent unchanged, and the service rejects it.
- * If the parent drops a value, such as "-" before "-5", the text stays until the field is left.
+ * If the parent discards a value, such as "-" before "-5", the field keeps its text until it loses focus.
  */
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);

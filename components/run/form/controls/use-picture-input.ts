@@ -147,7 +147,10 @@ function useStoredName(value: string, { findStoredName, onNamed }: PictureContex
   }, [value, isNameless]);
 }
 
-/** Handles pasted files that nothing else has handled. Without `onFiles`, they are ignored. If the clipboard also contains text, a focused field receives the paste. */
+/**
+ * Handles pasted files that nothing else has handled. Without `onFiles`, they are ignored. If the clipboard also contains text, a focused
+ * field receives the paste.
+ */
 function handlePaste(event: ClipboardEvent, onFiles?: (files: File[]) => void): void {
   const files = [...(event.clipboardData?.files ?? [])];
   const isTextPaste = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
