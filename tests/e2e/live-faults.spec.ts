@@ -5,7 +5,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
 import { type Desk } from "./support/desk";
 import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
-import { isLiveRequest, withoutSharedWorker } from "./support/live";
+import { disableSharedWorker, isLiveRequest } from "./support/live";
 import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
@@ -20,7 +20,7 @@ async function expectJobInList(page: Page, desk: Desk, name: string): Promise<vo
 }
 
 test("shows new jobs when a proxy buffers or replaces the stream", async ({ signedIn: page, desk }) => {
-  await withoutSharedWorker(page);
+  await disableSharedWorker(page);
   const isStream = (url: URL) => isLiveRequest(url) && url.searchParams.get("format") === null;
   let handleStream: (route: Route) => unknown = () => undefined;
   const streams: Route[] = [];
@@ -61,7 +61,7 @@ test("shows new jobs when a proxy buffers or replaces the stream", async ({ sign
 });
 
 test("resumes after the device was offline and asleep", async ({ signedIn: page, context, desk }) => {
-  await withoutSharedWorker(page);
+  await disableSharedWorker(page);
   await page.clock.install();
   await page.goto(`${desk.url}/jobs`);
   await expect(getFreshness(page)).toHaveText("live");
@@ -76,7 +76,7 @@ test("resumes after the device was offline and asleep", async ({ signedIn: page,
 });
 
 test("shows the latest progress when a server floods progress and invalid previews", async ({ signedIn: page, desk }) => {
-  await withoutSharedWorker(page);
+  await disableSharedWorker(page);
   const MESSAGES_PER_BATCH = 400;
   const FLOOD_SECONDS = 4;
   const webSocketServer = new WebSocketServer({ noServer: true });
