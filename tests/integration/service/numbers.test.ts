@@ -158,7 +158,7 @@ describe("the notation of a number", () => {
     expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 
-  it("is sent unchanged to a runner and back in objects, lists and links", async () => {
+  it("reaches a runner and returns unchanged in objects, lists and links", async () => {
     const { client, addRunner } = await startRunnerService();
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const anyClass = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };

@@ -200,7 +200,7 @@ describe("changed runners", () => {
     expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
   });
 
-  it("are checked and settled while another one responds slowly", { timeout: 20_000 }, async () => {
+  it("checks and drains a runner while another one responds slowly", { timeout: 20_000 }, async () => {
     const { open, waitForProbe } = holdProbe(server);
     const otherServer = await startRunnerServer({ objectInfo: createGpuClasses(["two.safetensors"]) });
     const values = { label: "S", address: otherServer.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };

@@ -129,7 +129,7 @@ it("keeps a changed default when the field type changes", async () => {
   expect(definition.inputs.map((input) => input.default)).toEqual([20, "a fox"]);
 });
 
-it("shows a number as typed until its field is left", async () => {
+it("shows a number as typed until its field loses focus", async () => {
   await showNewAppOfWorkflow([["2", "steps"]]);
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: /^Steps/ })));
   const fields = ["Minimum", "Maximum image size in megapixels"].map((name) => screen.getByLabelText<HTMLInputElement>(name));

@@ -137,7 +137,7 @@ const LONG_LENGTH = 200_000;
 const longNumber = `${"1".repeat(LONG_LENGTH)}x`;
 const numberInfo = objectInfoSchema.parse({ Scale: { input: { required: { factor: ["FLOAT", {}] } }, output: [], output_node: true } });
 
-/** Each would take minutes if the time grew with the square of the length. */
+/** Each would take minutes in quadratic time. */
 it.each<[string, () => unknown]>([
   ["a long number in a prompt", () => readLiteral("FLOAT", longNumber)],
   ["a long number in a form", () => checkGraph({ 1: { class_type: "Scale", inputs: { factor: longNumber } } }, numberInfo)],

@@ -39,7 +39,7 @@ function openWorkerTab(options: Pick<LiveTabOptions, "request"> & Pick<Partial<L
 
 const getPayloads = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("response" in message ? [message.response] : []));
 
-it("leads itself when the shared worker can't start", async () => {
+it("reads the stream itself when the shared worker can't start", async () => {
   const messages: LiveMessage<unknown>[] = [];
   const channel = new BroadcastChannel("live test");
   const locks = { request: async (_name: string, _options: object, hold: () => unknown) => hold() };
@@ -49,7 +49,7 @@ it("leads itself when the shared worker can't start", async () => {
   await until("the list arrived", () => getPayloads(messages).length > 0);
 });
 
-it("reports a failure while only the page is offline, and reads all values again afterwards", async () => {
+it("reports a failure while only the page is offline, then reads all values again", async () => {
   const messages: LiveMessage<unknown>[] = [];
   const { tab, port } = openWorkerTab({ request: () => Promise.reject(new TypeError("offline")) });
   const leader = createLiveLeader({ request: server.request, send: (message) => port.postMessage(message) });

@@ -84,7 +84,7 @@ describe.each(translations)("translation to %s", (language, sentences) => {
 });
 
 /** Returns the calls of translation functions with the names of the values that they pass, or undefined if these are not literals. */
-function listTranslationCalls(): { key: string; valueNames: Set<string> | undefined; place: string }[] {
+function listTranslationCalls(): { key: string; valueNames: Set<string> | undefined; location: string }[] {
   const files = ["app", "components", "lib"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((file) => (/\.tsx?$/.test(file) ? [`${folder}/${file}`] : [])),
   );
@@ -99,7 +99,7 @@ function listTranslationCalls(): { key: string; valueNames: Set<string> | undefi
       const properties = values && ts.isObjectLiteralExpression(values) ? [...values.properties] : undefined;
       const hasOtherValues = values && (!properties || properties.some(ts.isSpreadAssignment));
       const valueNames = hasOtherValues ? undefined : new Set(properties?.map(({ name }) => name?.getText() ?? ""));
-      calls.push({ key: key.text, valueNames, place: `${file}: ${key.text}` });
+      calls.push({ key: key.text, valueNames, location: `${file}: ${key.text}` });
     };
     visit(source);
     return calls;
@@ -109,11 +109,11 @@ function listTranslationCalls(): { key: string; valueNames: Set<string> | undefi
 it("passes each message its values", () => {
   const valuesOfMessages = [...englishMessages].map(([path, message]) => [`.${path}`, parseIcuArguments(message)] as const);
   const callsWithoutValues = listTranslationCalls().filter(({ key, valueNames }) => {
-    // The namespace is set elsewhere, so any message that ends with the key may be meant.
+    // The namespace is set elsewhere, so every message path that ends with the key is a candidate.
     const candidates = valuesOfMessages.filter(([path]) => path.endsWith(`.${key}`));
     return valueNames && candidates.length > 0 && !candidates.some(([, values]) => values.every(({ name }) => valueNames.has(name)));
   });
-  expect(callsWithoutValues.map(({ place }) => place)).toEqual([]);
+  expect(callsWithoutValues.map(({ location }) => location)).toEqual([]);
 });
 
 describe.each(messageSets)("plurals in %s", (language, sentences) => {

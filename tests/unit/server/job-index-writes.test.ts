@@ -86,7 +86,7 @@ test("keeps the jobs of two connections apart after 65,536 resets", async () => 
     return (await store.jobIndexStore.search(otherId, query)).jobs.map((job) => job.id);
   };
   expect(await findJobs("job-2")).toEqual(["job-2"]);
-  // The number of a reset connection is used again once its rows are deleted.
+  // The number of a reset connection is reused once its rows are deleted.
   await store.jobIndexStore.reset(id);
   await store.jobIndexStore.reset(otherId);
   expect(await findJobs("job-3")).toEqual(["job-3"]);

@@ -29,7 +29,7 @@ describe("uploads panel", () => {
   }
   const findDialog = (name: string) => screen.findByRole("dialog", { name });
 
-  test("loads its messages again when they failed to load", async () => {
+  test("reloads its messages after they failed to load", async () => {
     let isOffline = true;
     vi.doMock("@/lib/messages/en/uploads.json", async (loadOriginal) => {
       if (isOffline) throw new Error("offline");

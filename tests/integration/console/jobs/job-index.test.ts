@@ -98,7 +98,7 @@ test("doesn't search earlier jobs of a redirected connection", async () => {
   const { connection, service, search, waitUntilRead } = earlier;
   await search();
   await waitUntilRead();
-  // A list of the earlier service arrives after the change.
+  // A list from the earlier service arrives after the change.
   service.jobs.unshift({ id: "job-late", status: "completed", create_time: NEWEST_MS + HOUR_MS });
   let release = (): void => undefined;
   service.responseGate = new Promise((resolve) => (release = resolve));

@@ -60,7 +60,7 @@ test("exports 2,500 jobs in list order as CSV or JSON, named by date", async () 
   expect(json.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
-test("reads to the end when a service returns smaller pages or pages of unreadable jobs", async () => {
+test("exports all readable jobs when a service returns small or unreadable pages", async () => {
   const jobs = [...manyJobs.slice(0, 20), ...Array.from({ length: 20 }, () => ({ id: "unreadable" })), ...manyJobs.slice(20, 45)];
   const { get } = await connect((page, response) => sendJsonResponse(response, getPage(jobs, page, 20)));
   expect(await (await get("format=json")).json()).toMatchObject({ count: 45, failure: { code: "UNPROCESSABLE" } });

@@ -136,8 +136,8 @@ describe("oidc members", async () => {
     setGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
-    const connecting = createOidcBrowser(harness, { "lightdesk.session": harness.getCookie("operator").split("=")[1] ?? "" });
-    expect(await connecting.signIn("corp", corp, { purpose: "link" })).toBe("groups");
+    const linkingBrowser = createOidcBrowser(harness, { "lightdesk.session": harness.getCookie("operator").split("=")[1] ?? "" });
+    expect(await linkingBrowser.signIn("corp", corp, { purpose: "link" })).toBe("groups");
     expect(await harness.console.store.identities.list(harness.getViewer("operator").memberId)).toEqual([]);
     expect((await getAudit("signIn"))[0]).toMatchObject({
       target: "nil <nil@example.com>",

@@ -105,7 +105,7 @@ describe("upstream", () => {
     ["a refused download", (upstream, input) => upstream.forward(operations.view, input)],
   ];
   test.each(stalledCalls)("stops reading %s even if the transport doesn't forward the signal", async (_, call) => {
-    // Node doesn't forward the signal of a collected request.
+    // Node doesn't forward the signal of a garbage-collected request.
     let cancelCount = 0;
     const sendStalled: Send = ({ url }) => {
       const body = new ReadableStream({ cancel: () => void (cancelCount += 1) });

@@ -152,7 +152,7 @@ describe("isUnsent", () => {
     expect(isUnsent(runSteps(start, createEditStep(640), startSending, createEditStep(641), finishAccepted).openWorkflow)).toBe(true);
   });
 
-  it("returns true for values that are edited before a run's unknown outcome is looked up", () => {
+  it("returns true when values are edited before an unknown outcome is looked up", () => {
     const unknownRun = [createEditStep(640), startSending, finishUnknown];
     const lookUp: Step[] = [(store) => store.startSending(), finishAccepted];
     expect(isUnsent(runSteps(start, ...unknownRun, ...lookUp).openWorkflow)).toBe(false);

@@ -101,14 +101,14 @@ it("keeps typed and saved values when reloaded on another connection", async () 
   expect(getField("width").value).toBe("72");
 });
 
-it("keeps what is typed while another connection's node list loads", async () => {
+it("keeps edits made while another connection's node list loads", async () => {
   let releaseCatalogue: () => void = () => undefined;
-  const laterCatalogue = new Promise<void>((resolve) => (releaseCatalogue = resolve));
+  const catalogueGate = new Promise<void>((resolve) => (releaseCatalogue = resolve));
   let readCount = 0;
   const { store, switchTo } = openPage({
     readCatalogue: async () => {
       readCount += 1;
-      if (readCount > 1) await laterCatalogue;
+      if (readCount > 1) await catalogueGate;
       return readCatalogue();
     },
   });
@@ -121,7 +121,7 @@ it("keeps what is typed while another connection's node list loads", async () =>
   await act(async () => releaseCatalogue());
   await waitFor(() => expect(store.get().incoming).toBeUndefined());
   expect([getField("width").value, getField("extra_data").value]).toEqual(["72", '{"a":1}']);
-  // Switching again with typed extra data only.
+  // Switches again with only extra data edited.
   act(() => store.markStored(store.get().openWorkflow?.serial ?? 0, "workflows/one.json", store.get().openWorkflow?.graph ?? {}));
   switchTo("lab");
   await act(async () => undefined);
