@@ -106,5 +106,5 @@ async function toHostEditorView({ store }: Dependencies<"store">, { id, name }: 
 }
 
 const hostNotFoundFailure = createFailure("NOT_FOUND", "There is no such host page.");
-const hostChangedFailure = createFailure("CONFLICT", "This host page has changed. Reload it and try again.");
+const hostChangedFailure = createFailure("CONFLICT", "This host page has changed. Reload and try again.");
 const notTeamConnectionFailure = createFieldFailure("connection", "is not a team connection");
