@@ -14,11 +14,10 @@ const elementHeaders = [
   { key: "Cross-Origin-Resource-Policy", value: "cross-origin" },
 ];
 
-/** Workers hash files and rewrite images. They use WebAssembly and send no requests. */
-const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
-
-/** The worker that reads live updates sends requests to this origin only. */
-const liveWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self'; connect-src 'self'" }];
+/** Workers hash files, rewrite images with WebAssembly, and read live updates from this origin. All share one script. */
+const workerHeaders = [
+  { key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'" },
+];
 
 /** Set by bin/prepare.mjs and bin/console.ts from the setting in lib/server/env.ts. */
 const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
@@ -65,8 +64,6 @@ const config = {
     { source: "/embed.js", headers: elementHeaders },
     { source: "/embed-worker.js", headers: embedWorkerHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },
-    // Only the URLs of shared workers have this parameter.
-    { source: "/_next/static/chunks/:name(turbopack-worker-.*)", has: [{ type: "query", key: "params" }], headers: liveWorkerHeaders },
   ],
 };
 

@@ -4,14 +4,14 @@ import { FailureMessage, findInvalidField } from "@/components/frame/failure/fai
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { SelectField } from "@/components/ui/controls/fields";
-import { type ApiFailure, toFailure } from "@/lib/browser/api-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
 import { type RenewWebhookSecret, secretRenewals } from "@/lib/contract/webhook-events";
-import { failed, type Result } from "@/lib/shared/result";
+import { type Result } from "@/lib/shared/result";
 
 /**
- * Submits a form. `field` is the field that the last failure refers to. Closing the form aborts its request, so that the response can't close
- * the next form.
+ * Submits a form. `field` is the field that the last failure refers to. `signal` is aborted when the form closes. Requests that create a
+ * secret must not use it, because the secret is shown only once.
  */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
   const { busyWith, failure, send } = useRequests<Action>();
@@ -20,15 +20,13 @@ export function useResourceForm<Field extends string, Action extends string = "s
     const newController = (controller.current = new AbortController());
     return () => newController.abort();
   }, []);
-  async function sendForm<T>(
-    action: NoInfer<Action>,
-    request: (signal: AbortSignal | undefined) => Promise<Result<T, ApiFailure>>,
-  ): Promise<Result<T, ApiFailure>> {
-    const signal = controller.current?.signal;
-    const result = await send(action, request(signal));
-    return signal?.aborted ? failed(toFailure(signal.reason)) : result;
-  }
-  return { busyWith, failure, field: failure && findInvalidField(failure, fields), send: sendForm };
+  return {
+    busyWith,
+    failure,
+    field: failure && findInvalidField(failure, fields),
+    send: <T,>(action: NoInfer<Action>, request: (signal: AbortSignal | undefined) => Promise<Result<T, ApiFailure>>) =>
+      send(action, request(controller.current?.signal)),
+  };
 }
 
 type ResourceFormProps = {

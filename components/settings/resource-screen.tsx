@@ -46,12 +46,14 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   const t = useTranslations(messageNamespace);
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
-  const [openResource, setOpenResource] = useState<T | "new">();
+  /** The resource is undefined in the form of a new one. */
+  const [openForm, setOpenForm] = useState<{ resource?: T }>();
   /** New secrets. Each is shown until the user closes it. */
   const [secrets, setSecrets] = useState<{ name: string; text: string }[]>([]);
-  const close = () => setOpenResource(undefined);
+  const close = () => setOpenForm(undefined);
   const handleSaved = (name: string, text?: string) => {
-    close();
+    // Another form may be open if this one was closed while it was being saved.
+    setOpenForm((current) => (current === openForm ? undefined : current));
     if (text !== undefined) setSecrets((current) => [...current, { name, text }]);
     router.refresh();
   };
@@ -59,8 +61,8 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
     <SettingsPage
       current={messageNamespace}
       tools={
-        resources && !openResource && canAdd ? (
-          <Button tone="primary" onClick={() => setOpenResource("new")}>
+        resources && !openForm && canAdd ? (
+          <Button tone="primary" onClick={() => setOpenForm({})}>
             {t("add")}
           </Button>
         ) : null
@@ -79,12 +81,10 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
               <CopyField label={t("secret.label")} hint={t("secret.text")} text={secret.text} copyLabel={t("secret.copy")} />
             </SecretCard>
           ))}
-          {openResource ? (
-            <div key={openResource === "new" ? "new" : openResource.id}>
-              {renderForm(openResource === "new" ? undefined : openResource, { onSaved: handleSaved, onClose: close })}
-            </div>
+          {openForm ? (
+            <div key={openForm.resource?.id ?? "new"}>{renderForm(openForm.resource, { onSaved: handleSaved, onClose: close })}</div>
           ) : null}
-          <ResourceList {...listProps} resources={resources} onChange={setOpenResource} />
+          <ResourceList {...listProps} resources={resources} onChange={(resource) => setOpenForm({ resource })} />
         </>
       ) : (
         <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>

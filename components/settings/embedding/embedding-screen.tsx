@@ -192,10 +192,10 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       guests: data.has("guests"),
       jwksUrl: keyKind === "jwks" ? getFieldText(data, "jwksUrl") : null,
     };
-    const result = await send("save", (signal) =>
+    const result = await send("save", () =>
       host
-        ? callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret }, signal })
-        : callApi<EmbedHostSaved>("/api/console/embedding", { method: "POST", json: body, signal }),
+        ? callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret } })
+        : callApi<EmbedHostSaved>("/api/console/embedding", { method: "POST", json: body }),
     );
     if (result.ok) onSaved(result.value);
   }

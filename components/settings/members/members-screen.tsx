@@ -152,8 +152,8 @@ function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; 
   async function submit(form: HTMLFormElement) {
     const email = String(new FormData(form).get("email") ?? "").trim();
     const json = { email, role };
-    const result = await send("save", (signal) =>
-      callApi<Omit<CreatedInvitation, "email">>("/api/console/members/invitations", { method: "POST", json, signal }),
+    const result = await send("save", () =>
+      callApi<Omit<CreatedInvitation, "email">>("/api/console/members/invitations", { method: "POST", json }),
     );
     if (!result.ok) return;
     setInvitation({ email, ...result.value });

@@ -49,7 +49,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       operations: operationChoice === "chosen" ? selectedOperations : operationChoice,
       days: days === NEVER ? null : Number(days),
     };
-    const result = await send("save", (signal) => callApi<NewTokenView>("/api/console/tokens", { method: "POST", json, signal }));
+    const result = await send("save", () => callApi<NewTokenView>("/api/console/tokens", { method: "POST", json }));
     if (result.ok) onCreated(result.value);
   }
 

@@ -162,14 +162,13 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
       includesPrompts: data.has("includesPrompts"),
       isEnabled: data.has("isEnabled"),
     };
-    const result = await send("save", (signal) =>
+    const result = await send("save", () =>
       webhook
         ? callApi<WebhookSaved>(`/api/console/webhooks/${encodeURIComponent(webhook.id)}`, {
             method: "PATCH",
             json: { ...body, url: url || undefined, renewSecret },
-            signal,
           })
-        : callApi<WebhookSaved>("/api/console/webhooks", { method: "POST", json: { ...body, connection, url }, signal }),
+        : callApi<WebhookSaved>("/api/console/webhooks", { method: "POST", json: { ...body, connection, url } }),
     );
     if (result.ok) onSaved(result.value);
   }

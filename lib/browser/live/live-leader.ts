@@ -16,6 +16,8 @@ export type TabsMessage =
   | { to: "tabs"; kind: "state"; isLive: boolean }
   | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
 
+const HEARTBEAT_INTERVAL_MS = 10_000;
+
 export type LiveLeader = ReturnType<typeof createLiveLeader>;
 
 type LeaderDependencies = Pick<StreamOptions, "request" | "times" | "lastId"> & {
@@ -28,7 +30,18 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
   const topicsByTab = new Map<string, readonly string[]>();
   /** One stream, and polling for the topics beyond its limit. */
   const streams: LiveStream[] = [];
+  let isLive = false;
+  let lastSentMs = Date.now();
   addStream();
+  /** Shows the tabs that their leader works. */
+  const heartbeat = setInterval(() => {
+    if (Date.now() - lastSentMs > HEARTBEAT_INTERVAL_MS) sendAndRecord({ to: "tabs", kind: "state", isLive });
+  }, HEARTBEAT_INTERVAL_MS / 2);
+
+  function sendAndRecord(message: TabsMessage): void {
+    lastSentMs = Date.now();
+    send(message);
+  }
 
   function addStream(): void {
     const isFirst = streams.length === 0;
@@ -37,9 +50,13 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
       times,
       lastId: isFirst ? lastId : undefined,
       canStream: isFirst,
-      onEvent: (event) => send({ to: "tabs", kind: "event", event }),
-      onFailure: (failure, topics) => send({ to: "tabs", kind: "failure", failure, topics }),
-      onState: (isLive) => isFirst && send({ to: "tabs", kind: "state", isLive }),
+      onEvent: (event) => sendAndRecord({ to: "tabs", kind: "event", event }),
+      onFailure: (failure, topics) => sendAndRecord({ to: "tabs", kind: "failure", failure, topics }),
+      onState: (nextLive) => {
+        if (!isFirst) return;
+        isLive = nextLive;
+        sendAndRecord({ to: "tabs", kind: "state", isLive });
+      },
     });
     streams.push(stream);
   }
@@ -65,6 +82,7 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
     },
     removeTab,
     stop(): void {
+      clearInterval(heartbeat);
       for (const stream of streams.splice(0)) stream.close();
       topicsByTab.clear();
     },

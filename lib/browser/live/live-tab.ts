@@ -14,9 +14,8 @@ import { type StreamEvent, type StreamOptions } from "./live-stream";
 const HIDE_DELAY_MS = 10_000;
 const CHECK_INTERVAL_MS = 5_000;
 const CHECK_TIMEOUT_MS = 5_000;
-/** Detects a leader tab that the browser froze. */
 const MAX_LEADER_SILENCE_MS = 30_000;
-const HEARTBEAT_INTERVAL_MS = 10_000;
+const MAX_WORKER_START_MS = 10_000;
 
 export type LiveMessage<Data> = { response: Data } | { failure: ApiFailure };
 /** Declared as a method for bivariance. Each receiver gets only values of its own path. */
@@ -48,6 +47,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
   let workerPort: MessagePort | undefined;
   let lastId: string | undefined;
   let lastLeaderMessageMs = Date.now();
+  let lastCheckMs = lastLeaderMessageMs;
   let [isHidden, isSendScheduled, isReady] = [false, false, false];
   /** `isPageOffline`: this page can't reach the console, although the worker may. */
   let [isOnline, isPageOffline] = [true, false];
@@ -66,8 +66,8 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
   };
 
   function handleForTabs(message: TabsMessage): void {
-    if (isPageOffline) return;
     lastLeaderMessageMs = Date.now();
+    if (isPageOffline) return;
     if (message.kind === "lead") sendTopics();
     else if (message.kind === "state") liveState.setState({ isLive: message.isLive });
     else if (message.kind === "failure") applyFailure(message);
@@ -196,27 +196,43 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
 
   function start(): void {
     unsubscribe = onResponse(applyResponse);
+    checkInterval = setInterval(checkLeader, CHECK_INTERVAL_MS);
     if (startWorker) connectWorker(startWorker);
     else void startInTab();
   }
 
+  /** Takes over if the leader's process was ended or the browser froze its tab. */
+  function checkLeader(): void {
+    const nowMs = Date.now();
+    // This tab was suspended, so the leader may have been too.
+    if (nowMs - lastCheckMs > 3 * CHECK_INTERVAL_MS) lastLeaderMessageMs = nowMs;
+    lastCheckMs = nowMs;
+    const isSilent = nowMs - lastLeaderMessageMs > (isReady ? MAX_LEADER_SILENCE_MS : MAX_WORKER_START_MS);
+    if (leader || isHidden || !isSilent) return;
+    if (workerPort) leaveWorker();
+    else if (isReady) void becomeLeader(true);
+  }
+
   function connectWorker(openWorker: NonNullable<typeof startWorker>): void {
-    const startWithoutWorker = () => {
-      if (isReady) return;
-      workerPort?.close();
-      workerPort = undefined;
-      void startInTab();
-    };
     try {
-      workerPort = openWorker(startWithoutWorker);
+      workerPort = openWorker(() => isReady || leaveWorker());
     } catch {
       // Browsers that block storage also block shared workers.
-      return startWithoutWorker();
+      return void startInTab();
     }
     workerPort.onmessage = ({ data }: MessageEvent<TabsMessage>) => {
       isReady = true;
       handleForTabs(data);
     };
+  }
+
+  function leaveWorker(): void {
+    workerPort?.close();
+    workerPort = undefined;
+    [isReady, isPageOffline] = [false, false];
+    liveState.setState({ isLive: false });
+    discardValues([]);
+    void startInTab();
   }
 
   async function startInTab(): Promise<void> {
@@ -238,11 +254,6 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
     isReady = true;
     void becomeLeader(false);
     sendTopics();
-    checkInterval = setInterval(() => {
-      const silenceMs = Date.now() - lastLeaderMessageMs;
-      if (leader && silenceMs > HEARTBEAT_INTERVAL_MS) sendToTabs({ to: "tabs", kind: "state", isLive: liveState.getState().isLive });
-      else if (!leader && !isHidden && silenceMs > MAX_LEADER_SILENCE_MS) void becomeLeader(true);
-    }, CHECK_INTERVAL_MS);
   }
 
   /** Discards the values of all other topics. The tab may miss their changes until it watches them again. */
@@ -279,9 +290,15 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
       sendToLeader({ to: "leader", kind: "close", tab: id });
     },
     /** Call when the page is restored from the back/forward cache. */
-    resume: sendTopics,
+    resume(): void {
+      isPageOffline = false;
+      sendTopics();
+    },
     restart: () => sendToLeader({ to: "leader", kind: "restart" }),
-    wake: () => sendToLeader({ to: "leader", kind: "wake" }),
+    wake(): void {
+      if (isPageOffline) this.resume();
+      sendToLeader({ to: "leader", kind: "wake" });
+    },
     /** Call when the network changes. Also checks the page's own network: developer tools can disable it for a page but not its worker. */
     async setOnline(nextOnline: boolean): Promise<void> {
       isOnline = nextOnline;

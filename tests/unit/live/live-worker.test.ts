@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLiveLeader } from "@/lib/browser/live/live-leader";
 import { createLiveTab, type LiveMessage } from "@/lib/browser/live/live-tab";
 import { until } from "@/tests/support/until";
@@ -16,6 +16,7 @@ beforeEach(async () => {
 afterEach(async () => {
   leave();
   await server.stop();
+  vi.useRealTimers();
 });
 
 type LiveTabOptions = Parameters<typeof createLiveTab>[0];
@@ -62,4 +63,17 @@ it("reports a failure while only the page is offline, then reads all values agai
   await tab.setOnline(true);
   await until("the list arrived again", () => getPayloads(messages).length === 2);
   leader.stop();
+});
+
+it.each([
+  ["never responds", false],
+  ["stops responding", true],
+])("leads itself when the shared worker %s", async (_name, hasStarted) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  const messages: LiveMessage<unknown>[] = [];
+  const { tab, port } = openWorkerTab({ request: server.request });
+  if (hasStarted) port.postMessage({ to: "tabs", kind: "lead" });
+  tab.watch(jobsPath, (message) => messages.push(message));
+  await vi.advanceTimersByTimeAsync(40_000);
+  await until("the list arrived", () => getPayloads(messages).length > 0);
 });

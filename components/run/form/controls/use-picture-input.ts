@@ -162,7 +162,7 @@ function handlePaste(event: ClipboardEvent, onFiles?: (files: File[]) => void): 
 /** Accepts a picture pasted anywhere on the page, except into a field outside this control or while a dialog is open. */
 function usePagePaste(isEnabled: boolean, onFiles: (files: File[]) => void): void {
   const handlePagePaste = useEffectEvent((event: ClipboardEvent) => {
-    if (!isTyping(event.target) && !document.querySelector("dialog[open]")) handlePaste(event, onFiles);
+    if (!isTyping(event.target)) handlePaste(event, document.querySelector("dialog[open]") ? undefined : onFiles);
   });
   useEffect(() => {
     if (!isEnabled) return;
