@@ -34,7 +34,6 @@ export type Access = Context & {
   apiKey: string | undefined;
   target: Target;
   fingerprint: string | undefined;
-  restartCount: number;
   /** Call before each step of long-running work. `upstream` does this itself. */
   checkRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
@@ -154,11 +153,9 @@ async function openAndMarkUsed(
   return access;
 }
 
-/** `restartCount`: the job index's count when the key was read. Responses from before a restart are not indexed. */
-type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined; restartCount: number };
+type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
 
-async function loadKey({ store, keyRing, log, jobIndex }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
-  const restartCount = jobIndex.reader.getRestartCount(connection.id);
+async function loadKey({ store, keyRing, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
   const key = await store.keys.getByConnection(connection.id);
   const apiKey = key && decryptApiKey(keyRing, key);
   if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
@@ -170,7 +167,7 @@ async function loadKey({ store, keyRing, log, jobIndex }: Composition, connectio
     return failed(createFailure("API_KEY_MISSING", reason));
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
-  return ok({ apiKey, target, fingerprint: key?.fingerprint, restartCount });
+  return ok({ apiKey, target, fingerprint: key?.fingerprint });
 }
 
 export type BackgroundAccess = KeyedAccess &

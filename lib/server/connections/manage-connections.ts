@@ -179,6 +179,7 @@ export async function changeConnection(
   // The new key is stored first. Between the two writes, the old URL may reject it, but the new URL never receives the old key.
   await storeNewKey(context.composition, id, body);
   const newDialect = isUrlChanged || isAccepted(check) ? check.dialect : undefined;
+  if (isUrlChanged || body.key !== undefined) context.composition.jobIndex.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,
@@ -186,7 +187,6 @@ export async function changeConnection(
     dialect: newDialect,
     hasAssets: check.hasAssets,
   });
-  if (isUrlChanged || body.key !== undefined) context.composition.jobIndex.restart(id);
   return completeSave(context, id, check);
 }
 

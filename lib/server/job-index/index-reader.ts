@@ -50,17 +50,13 @@ type Options = {
 
 export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedCount }: Options) {
   const connections = new Map<string, UsedConnection>();
-  const restartCounts = new Map<string, number>();
-  let globalRestartCount = 0;
-  const getRestartCount = (id: string) => (restartCounts.get(id) ?? 0) + globalRestartCount;
   const stopController = new AbortController();
   // Each connection in use adds one listener, so their number is bounded.
   setMaxListeners(0, stopController.signal);
   const activeReads = new Set<AbortController>();
   const { jobIndexStore } = store;
   const readSizes = createSizeReader(store.jobUsage);
-  const { signal } = stopController;
-  const listReader = createListReader({ jobIndexStore, now, maxJobs, flush, getDroppedCount, getRestartCount, trackRead, signal });
+  const listReader = createListReader({ jobIndexStore, now, maxJobs, flush, getDroppedCount, trackRead, signal: stopController.signal });
 
   async function loop(id: string, readState: UsedConnection): Promise<void> {
     await pause(readState, INITIAL_DELAY_MS, true);
@@ -132,6 +128,7 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
         usedMs: 0,
         headOffset: 0,
         headDroppedCount: getDroppedCount(id),
+        restartCount: 0,
       };
       connections.set(id, readState);
       readState.read = indexRead;
@@ -142,18 +139,14 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
       });
     },
 
-    /** Returns a number that increases with each restart. The result of a read that started before a restart is outdated. */
-    getRestartCount,
-
     restart(id: string | undefined): void {
-      if (id === undefined) globalRestartCount += 1;
-      else restartCounts.set(id, (restartCounts.get(id) ?? 0) + 1);
       for (const readState of id === undefined ? connections.values() : [connections.get(id)]) {
         if (!readState) continue;
         readState.headOffset = 0;
         readState.headMs = undefined;
         readState.gap = undefined;
         readState.round = undefined;
+        readState.restartCount += 1;
         readState.wake?.();
       }
     },

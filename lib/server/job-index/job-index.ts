@@ -110,11 +110,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
     reader,
     record: (connectionId, getUpdates) => add({ kind: "updated", connectionId, responseCount: 1, getUpdates }),
     remove: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
-    restart(connectionId) {
-      // Stops indexing responses to earlier requests at once. The reset is queued behind earlier writes.
-      reader.restart(connectionId);
-      add({ kind: "restarted", connectionId });
-    },
+    restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),
     flush,
     /** Responses not written within a few seconds are dropped, as in a crash. The reader reads them again after the next start. */

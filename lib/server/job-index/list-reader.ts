@@ -7,7 +7,7 @@ import { type ResponseOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
 import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 import { type IndexCoverage, type JobIndexStore, type ListedRange } from "../store/jobs/job-index-store";
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/build-request";
@@ -113,6 +113,8 @@ export type ListedJobs = {
   pausedUntilMs?: number;
   /** Progress while the list is read again. Earlier data remains valid until then. */
   round?: Round;
+  /** Counts restarts. The result of a step that started before a restart is outdated. */
+  restartCount: number;
 };
 type Round = { oldestMs?: number };
 /** The index has no jobs between these two times yet. */
@@ -128,22 +130,19 @@ type Options = {
   maxJobs: number;
   flush: () => Promise<void>;
   getDroppedCount: (id: string) => number;
-  getRestartCount: (id: string) => number;
   trackRead: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   signal: AbortSignal;
 };
 
-export function createListReader(options: Options) {
-  const { jobIndexStore, now, maxJobs, flush, getDroppedCount, getRestartCount, trackRead, signal: stopSignal } = options;
-
+export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppedCount, trackRead, signal: stopSignal }: Options) {
   /** Returns "older" if there are more jobs than those read so far. */
   async function next(id: string, readState: ListedJobs): Promise<Step | "older"> {
-    const restartCount = getRestartCount(id);
+    const { restartCount } = readState;
     const storedCoverage = await jobIndexStore.getCoverage(id);
     const coverage = {
       ...storedCoverage,
       save: async (newCoverage: IndexCoverage) =>
-        void (getRestartCount(id) === restartCount && (await jobIndexStore.setCoverage(id, newCoverage))),
+        void (readState.restartCount === restartCount && (await jobIndexStore.setCoverage(id, newCoverage))),
     };
     if (readState.headOffset !== undefined) return readHead(id, readState, coverage);
     const isListed = coverage.nextOffset === undefined;
@@ -151,7 +150,7 @@ export function createListReader(options: Options) {
     // Another process started to read the list again, and its progress is unknown.
     const isAbandoned = !isListed && coverage.sweptAt !== undefined && readState.round === undefined;
     if (isDue || isAbandoned) {
-      if (getRestartCount(id) === restartCount) readState.round = {};
+      if (readState.restartCount === restartCount) readState.round = {};
       await coverage.save({ ...coverage, nextOffset: 0 });
       return "done";
     }
@@ -232,7 +231,6 @@ export function createListReader(options: Options) {
 
   async function readPage(id: string, readState: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
     readState.pageMs = now();
-    const restartCount = getRestartCount(id);
     const query = { ...newestFirstQuery, offset, limit };
     const result = await trackRead((signal) => readState.read.jobs({ query, signal, limits: { attempts: 1 } }));
     if (!result.ok) {
@@ -240,7 +238,6 @@ export function createListReader(options: Options) {
       if (status === 429 || retryAfterMs !== undefined) readState.pausedUntilMs = now() + (retryAfterMs ?? DEFAULT_PAUSE_MS);
       return result;
     }
-    if (getRestartCount(id) !== restartCount) return failed(pageDropped);
     readState.lastResponseMs = now();
     await removeMissingJobs(id, result.value);
     return ok(toPage(result.value, offset));
@@ -252,12 +249,12 @@ export function createListReader(options: Options) {
     readState: ListedJobs,
     { newestMs, oldestMs, isLast, isTruncated }: Omit<ListPage, "nextOffset">,
   ): Promise<void> {
-    const restartCount = getRestartCount(id);
+    const { restartCount } = readState;
     await flush();
     const storedCoverage = await jobIndexStore.getCoverage(id);
     const isFull = await isIndexedBefore(id, oldestMs);
     // The page was read before a restart.
-    if (getRestartCount(id) !== restartCount) return;
+    if (readState.restartCount !== restartCount) return;
     const isUpToDate = getDroppedCount(id) === readState.headDroppedCount;
     if (storedCoverage.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
     else if (isUpToDate && ((isLast && !isTruncated) || oldestMs <= storedCoverage.newestMs || isFull)) {

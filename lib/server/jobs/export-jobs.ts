@@ -22,6 +22,9 @@ const PAGE_SIZE = 1000;
 
 /** `unreadable` is the number of entries with an unknown format, which `jobs` does not contain. */
 type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
+/** A service that ignores the offset would return such pages forever. */
+const MAX_UNREADABLE_PAGES = 20;
+
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
@@ -32,6 +35,7 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
   }
   let offset = 0;
   let previousIds: ReadonlySet<string> = new Set();
+  let unreadablePageCount = 0;
   return {
     async next() {
       const rightsFailure = await access.checkRights();
@@ -45,8 +49,10 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
       previousIds = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
       const isLastPage = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
+      unreadablePageCount = jobs.length === 0 && unreadable > 0 ? unreadablePageCount + 1 : 0;
       // More pages may follow one that has only unreadable entries.
-      const isEmpty = newJobs.length === 0 && (jobs.length > 0 || unreadable === 0);
+      const isUnreadable = unreadablePageCount > 0 && unreadablePageCount < MAX_UNREADABLE_PAGES;
+      const isEmpty = newJobs.length === 0 && !isUnreadable;
       return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || isEmpty });
     },
   };

@@ -50,7 +50,6 @@ type CallSource = {
   connection: Connection;
   apiKey: string | undefined;
   fingerprint: string | undefined;
-  restartCount: number;
   target: Target;
   viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
   upstream: Pick<Upstream, "exchange" | "call">;
@@ -137,10 +136,8 @@ async function enrichResponse<T>(operation: Operation, source: CallSource, value
   const valueWithProgress = addLiveProgress(operation, source, valueWithPaths);
   if (isJobRead(operation)) await recordShownFiles(source.composition, source.connection, valueWithProgress);
   const atMs = now();
-  // After a restart of the job index, the response may be from a service that the connection no longer uses.
-  const isCurrent = jobIndex.reader.getRestartCount(source.connection.id) === source.restartCount;
   if (subject === "removal") removeClearedJobs(source, body);
-  else if (isCurrent && subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
+  else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.record(source.connection.id, () => {
       const response = toJobResponse(subject, valueWithProgress, { requestBody: redactedBody, memberId, token, atMs });
       return response ? runKeys.addRunKeys(source.connection.id, toJobUpdates(response)) : [];

@@ -145,11 +145,15 @@ export async function readOriginal<T>(
     // If the service ignores ranges, reads forward to the block, or restarts if it is already past it.
     const canContinue = source && (source.isFullFile ? source.nextIndex <= index : source.nextIndex === index);
     if (!canContinue) await openBlock(index);
-    for (;;) {
+    for (let canReopen = canContinue; ; ) {
       const isNeeded = source?.nextIndex === index;
       const bytes = await readNextBlock();
-      if (!bytes) throw new UnreadableItemError("the file ends too early");
-      if (isNeeded) return bytes;
+      if (bytes && isNeeded) return bytes;
+      if (bytes) continue;
+      // Some services return less than the requested range.
+      if (!canReopen || source?.isFullFile) throw new UnreadableItemError("the file ends too early");
+      canReopen = false;
+      await openBlock(index);
     }
   }
 

@@ -74,28 +74,6 @@ test("rewrites a job that was removed or whose connection was reset", async () =
   expect(await isKnown()).toBe(true);
 });
 
-test("keeps the jobs of two connections apart after 65,536 resets", async () => {
-  const { folder, id, store } = await openIndexedJob();
-  const connection = new SqliteConnection(join(folder, "console.sqlite"));
-  closeAfterwards(async () => connection.close());
-  connection.exec("UPDATE sqlite_sequence SET seq = 65536 WHERE name = 'ledger_connections'");
-  const { id: otherId } = await store.connections.create({ name: "Other", baseUrl: "http://other.test", createdAt: 1 });
-  const findJobs = async (jobId: string) => {
-    await store.jobIndexStore.recordJobs(otherId, [{ ...createJobEntry("completed"), jobId }], 100);
-    const query = { words: [], sort_by: "create_time", sort_order: "desc", offset: 0, limit: 10 } as const;
-    return (await store.jobIndexStore.search(otherId, query)).jobs.map((job) => job.id);
-  };
-  expect(await findJobs("job-2")).toEqual(["job-2"]);
-  // The number of a reset connection is reused once its rows are deleted.
-  await store.jobIndexStore.reset(id);
-  await store.jobIndexStore.reset(otherId);
-  expect(await findJobs("job-3")).toEqual(["job-3"]);
-  while (await store.jobIndexStore.sweep());
-  await store.jobIndexStore.reset(otherId);
-  expect(await findJobs("job-4")).toEqual(["job-4"]);
-  expect(connection.prepare("SELECT number FROM ledger_connections").all()).toEqual([{ number: 1 }]);
-});
-
 test("assigns indexed jobs to the member who submitted them first", async () => {
   const { id, store } = await openIndexedJob();
   const auditEntry = { at: 1, requestId: "r", action: "submitPrompt", connectionId: id, status: 200 };

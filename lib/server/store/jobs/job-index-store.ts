@@ -85,32 +85,21 @@ export function createJobIndexStore(database: Database) {
   async function ensureConnectionNumber(connectionId: string): Promise<number | undefined> {
     const number = await findConnectionNumber(database, connectionId);
     if (number !== undefined) return number;
-    // Reuses free numbers, because keys store them in 16 bits. A number is in use until its rows are swept.
     // Inserts only if the connection exists, because a response may arrive after it was removed.
-    const insertQuery = sql`
-      INSERT INTO ledger_connections (number, connection_id)
-      SELECT (
-        SELECT min(candidate) FROM (
-          SELECT 1 AS candidate UNION SELECT number + 1 FROM ledger_connections UNION SELECT max(number) + 1 FROM ledger_jobs
-        ) AS candidates
-        WHERE NOT EXISTS (SELECT 1 FROM ledger_connections WHERE number = candidate)
-          AND NOT EXISTS (SELECT 1 FROM ledger_jobs WHERE number = candidate)
-      ), id FROM connections WHERE id = ${connectionId} ON CONFLICT DO NOTHING`;
-    await runExclusive(database, "ledger numbers", (trx) => insertQuery.execute(trx));
+    await sql`INSERT INTO ledger_connections (connection_id) SELECT id FROM connections WHERE id = ${connectionId} ON CONFLICT DO NOTHING`.execute(
+      database,
+    );
     return findConnectionNumber(database, connectionId);
   }
-  /** Serializes work that reads and then writes or deletes rows of a connection. Returns undefined if its number has changed. */
-  const runLocked = <T>(connectionId: string, number: number, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T | undefined> =>
-    runExclusive(database, `ledger ${number}`, async (trx) =>
-      (await findConnectionNumber(trx, connectionId)) === number ? work(trx) : undefined,
-    );
+  /** Serializes work that reads and then writes or deletes rows of a connection. */
+  const runLocked = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => runExclusive(database, `ledger ${number}`, work);
 
   return {
     async recordJobs(connectionId: string, updates: readonly JobUpdate[], maxJobs: number): Promise<void> {
       const number = await ensureConnectionNumber(connectionId);
       const newUpdates = number === undefined ? [] : writtenUpdates.selectNew(number, updates);
       if (number === undefined || newUpdates.length === 0) return;
-      const result = await runLocked(connectionId, number, async (trx) => {
+      const result = await runLocked(number, async (trx) => {
         const count = await countJobs(trx, number);
         const oldestMs = count >= maxJobs ? await findOldestMs(trx, number) : undefined;
         const ids = newUpdates.map(({ jobId }) => jobId);
@@ -151,7 +140,6 @@ export function createJobIndexStore(database: Database) {
         await addToCount(trx, number, changes.addedCount - Math.max(0, surplusCount));
         return { ...changes, surplusCount };
       });
-      if (!result) return;
       if (result.surplusCount > 0) writtenUpdates.clear();
       for (const update of result.writtenUpdates) writtenUpdates.add(number, update);
     },
@@ -160,7 +148,7 @@ export function createJobIndexStore(database: Database) {
       const number = await findConnectionNumber(database, connectionId);
       for (let offset = 0; number !== undefined && offset < ids.length; offset += DELETE_BATCH_SIZE) {
         const batch = ids.slice(offset, offset + DELETE_BATCH_SIZE);
-        await runLocked(connectionId, number, async (trx) => {
+        await runLocked(number, async (trx) => {
           const deletion = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", batch);
           await addToCount(trx, number, -Number((await deletion.executeTakeFirst()).numDeletedRows));
         });
@@ -172,7 +160,7 @@ export function createJobIndexStore(database: Database) {
     async removeAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return false;
-      const removedCount = await runLocked(connectionId, number, async (trx) => {
+      const removedCount = await runLocked(number, async (trx) => {
         const { numAffectedRows } = await sql`
           DELETE FROM ledger_jobs WHERE key IN (
             SELECT key FROM ledger_jobs
@@ -182,7 +170,6 @@ export function createJobIndexStore(database: Database) {
         await addToCount(trx, number, -Number(numAffectedRows ?? 0n));
         return Number(numAffectedRows ?? 0n);
       });
-      if (removedCount === undefined) return false;
       if (removedCount > 0) writtenUpdates.clear();
       return removedCount >= DELETE_BATCH_SIZE;
     },
@@ -244,9 +231,7 @@ export function createJobIndexStore(database: Database) {
 
     /** Drops a connection's jobs, so that they are read again. Their rows then belong to no connection and are swept. */
     async reset(connectionId: string): Promise<void> {
-      const number = await findConnectionNumber(database, connectionId);
-      if (number === undefined) return;
-      await runLocked(connectionId, number, (trx) => trx.deleteFrom("ledgerConnections").where("number", "=", number).execute());
+      await database.deleteFrom("ledgerConnections").where("connectionId", "=", connectionId).execute();
       writtenUpdates.clear();
     },
 
