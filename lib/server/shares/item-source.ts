@@ -145,7 +145,7 @@ export async function readOriginal<T>(
     // If the service ignores ranges, reads forward to the block, or restarts if it is already past it.
     const canContinue = source && (source.isFullFile ? source.nextIndex <= index : source.nextIndex === index);
     if (!canContinue) await openBlock(index);
-    for (let canReopen = canContinue; ; ) {
+    for (let canReopen = canContinue; ;) {
       const isNeeded = source?.nextIndex === index;
       const bytes = await readNextBlock();
       if (bytes && isNeeded) return bytes;
