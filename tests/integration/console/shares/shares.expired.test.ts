@@ -108,7 +108,9 @@ test("limits wrong passwords per share across all IP addresses", async () => {
   for (let index = 0; index < 22; index++) statuses.push((await unlock("wrong", index)).status);
   expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
   const refusal = await unlock("open sesame", 99);
-  expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([429, "45"]);
+  expect(refusal.status).toBe(429);
+  // Less if the passwords above took seconds to check.
+  expect(refusal.headers.get("retry-after")).toMatch(/^([1-9]|[1-3]\d|4[0-5])$/);
 });
 
 test("lets members manage their own shares and admins all, without logging tokens", async () => {
