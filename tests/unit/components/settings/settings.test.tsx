@@ -97,10 +97,12 @@ describe("connection form", () => {
 
   it("ignores the response when the form is closed", async () => {
     let respond: () => void = () => undefined;
-    const response = new Promise<Response>((resolve) => {
-      respond = () => resolve(Response.json({ check: { outcome: "active", message: "" }, connection: { id: "c" } }));
-    });
-    vi.stubGlobal("fetch", () => response);
+    const fetchUntilAborted = (_path: string, { signal }: RequestInit) =>
+      new Promise<Response>((resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+        respond = () => resolve(Response.json({ check: { outcome: "active", message: "" }, connection: { id: "c" } }));
+      });
+    vi.stubGlobal("fetch", fetchUntilAborted);
     const { onSaved, onClose, enterUrl } = await show();
     fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
     enterUrl("https://a.example");
