@@ -18,8 +18,8 @@ export async function watchTraffic(cdp: CDPSession) {
     // A redirect is one more request under the same id.
     const id = fetched.has(requestId) ? `${requestId} ${fetched.size}` : requestId;
     fetched.set(id, { url: request.url, kind: type ?? "Other", bytes: 0 });
-    // The stream of live updates never ends.
-    if (!request.url.includes("/api/console/events?")) pendingIds.add(requestId);
+    // The stream of live updates never ends, and the end of a shared worker's script isn't reported to the page.
+    if (!/\/api\/console\/events\?|\/turbopack-worker-[^?]*\?params=/.test(request.url)) pendingIds.add(requestId);
     changedAtMs = performance.now();
   });
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => markEnded(requestId, encodedDataLength));
