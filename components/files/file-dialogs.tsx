@@ -222,7 +222,7 @@ export function useFileRemoval({ connection, refresh }: { connection: string | u
     onUnfinished: (entries) => showToast(summarizeEntries(entries)),
     shouldOutlivePage: true,
   });
-  /** The paths whose files are being listed, so that a double click deletes them once. */
+  /** The paths being listed. Prevents a double click from deleting them twice. */
   const listedPaths = useRef(new Set<string>());
   const busyIds = work.operations.flatMap(({ phase }) =>
     phase.kind === "undoable" || phase.kind === "working" ? phase.items.map(({ id }) => id) : [],

@@ -177,7 +177,7 @@ function useNotificationOffer(runningId: string | undefined): void {
   const t = useTranslations("frame.ownJobs");
   const offerNotifications = useEffectEvent(() => {
     if (notificationChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
-    // Only tests the constructor: without permission, nothing is shown.
+    // Detects the feature: nothing is shown without permission.
     if (!createNotification()) return;
     notificationChoice.set("off");
     const enableNotifications = async () => {

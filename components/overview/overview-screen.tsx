@@ -4,6 +4,7 @@ import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
 import { useActionMessages } from "@/components/frame/action-messages";
+import { ConnectionLink } from "@/components/frame/connection/connection-card";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { getCountsPath, type JobCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -15,7 +16,7 @@ import { requestRun, type SampleName, samples } from "@/components/frame/samples
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { useDropTarget, useFilePicker } from "@/components/ui/hooks/use-file-picker";
-import { ButtonLink, Link, useRouter } from "@/components/ui/link";
+import { ButtonLink, useRouter } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
 import { type LiveValue, type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
@@ -167,7 +168,6 @@ type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** Warns admins about runners that accept no jobs although they were not paused, or whose state is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   const t = useTranslations("overview.runners");
-  const connection = useConnectionParam();
   const live = useLive("/api/console/runners", { ...toInitialOptions(use(runners)), read: getUnavailableRunners });
   const runnersToShow = live.value ?? [];
   if (runnersToShow.length === 0 && !live.failure) return null;
@@ -182,9 +182,9 @@ export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
         ))}
         {live.failure ? <li>{t("unread")}</li> : null}
       </ul>
-      <Link href={withQuery("/settings/runners", { connection })} className={buttonStyle()}>
+      <ConnectionLink href="/settings/runners" className={buttonStyle()}>
         {t("open")}
-      </Link>
+      </ConnectionLink>
     </div>
   );
 }

@@ -66,7 +66,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         graph={
           isDrawn ? (
             <RunGraph
-              // Resets the open subgraph, because another workflow has other ones.
+              // Resets the open subgraph when the workflow changes.
               key={serial}
               openWorkflow={openWorkflow}
               name={name}

@@ -154,7 +154,7 @@ type RunGraphProps = {
   name: string;
   catalogue: ObjectInfo | undefined;
   placedProblems: PlacedProblems;
-  /** The newest job of this workflow. Its nodes are marked while it runs, and the failed one until the next run. */
+  /** The workflow's newest job. Its running nodes are marked, and a failed node until the next run. */
   submittedJob: SubmittedJob | undefined;
   connection: string | undefined;
   selected?: string;

@@ -48,7 +48,7 @@ type RunState = {
   submitError?: SubmitError;
   submittedJobs: readonly SubmittedJob[];
   isSending: boolean;
-  /** The graph of the run that is being sent, or whose outcome is unknown. */
+  /** The graph of the run being sent, or of one whose outcome is unknown. */
   inFlight?: Graph;
   /** "node/input" of each picture being uploaded. */
   uploading: readonly string[];

@@ -46,13 +46,13 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   const t = useTranslations(messageNamespace);
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
-  /** The resource is undefined in the form of a new one. */
+  /** `resource` is undefined when creating a new one. */
   const [openForm, setOpenForm] = useState<{ resource?: T }>();
   /** New secrets. Each is shown until the user closes it. */
   const [secrets, setSecrets] = useState<{ name: string; text: string }[]>([]);
   const close = () => setOpenForm(undefined);
   const handleSaved = (name: string, text?: string) => {
-    // Another form may be open if this one was closed while it was being saved.
+    // Another form may have been opened while this one was saving.
     setOpenForm((current) => (current === openForm ? undefined : current));
     if (text !== undefined) setSecrets((current) => [...current, { name, text }]);
     router.refresh();

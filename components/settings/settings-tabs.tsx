@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { ConnectionLink } from "@/components/frame/connection/connection-card";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { cn } from "@/components/ui/cn";
 import { chipStyle } from "@/components/ui/controls/button";
-import { Link, usePathname } from "@/components/ui/link";
-import { isEmbedded, withQuery } from "@/lib/browser/urls";
+import { usePathname } from "@/components/ui/link";
+import { isEmbedded } from "@/lib/browser/urls";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 
 const settingsTabs = [
@@ -36,7 +36,6 @@ type SettingsTab = (typeof settingsTabs)[number]["id"];
 /** Tabs are links with their own URLs, so that Back, reload and middle clicks work. */
 function SettingsTabs({ current }: { current: SettingsTab }) {
   const t = useTranslations("settings.tabs");
-  const connection = useConnectionParam();
   const canOnlyRunApps = useRunsAppsOnly();
   const permittedTabs = canOnlyRunApps ? settingsTabs.filter(({ id }) => id === "tokens" || id === "account") : settingsTabs;
   const visibleTabs = isEmbedded() ? permittedTabs.filter(({ href }) => findEmbedPage(href) !== undefined) : permittedTabs;
@@ -47,14 +46,9 @@ function SettingsTabs({ current }: { current: SettingsTab }) {
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
       {visibleTabs.map(({ id, href }) => (
-        <Link
-          key={id}
-          href={withQuery(href, { connection })}
-          aria-current={id === current ? "page" : undefined}
-          className={chipStyle(id === current)}
-        >
+        <ConnectionLink key={id} href={href} aria-current={id === current ? "page" : undefined} className={chipStyle(id === current)}>
           {t(id)}
-        </Link>
+        </ConnectionLink>
       ))}
     </nav>
   );

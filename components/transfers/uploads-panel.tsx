@@ -34,7 +34,7 @@ function getMessages(language: Language) {
 export function UploadsPanel(props: UploadsPanelProps) {
   const language = useLocale();
   const messages = use(getMessages(language));
-  // After a failure, the next request loads them again.
+  // After a failure, the next render retries.
   useEffect(() => void (messages ?? messagesByLanguage.delete(language)));
   if (!messages) return null;
   return (

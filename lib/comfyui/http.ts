@@ -42,7 +42,7 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
         if (depth <= keepDepth) values += 1;
         else if (depth === keepDepth + 1) {
-          // Invalid JSON without commas between these values would bypass the limit otherwise.
+          // Otherwise, invalid JSON without commas between values would bypass the limit.
           skippedValues += 1;
           if (skippedValues > maxValues) return `more than ${maxValues} values`;
           textParts.push(chunk.subarray(copyStart, index), NULL);

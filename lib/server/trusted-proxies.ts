@@ -60,7 +60,7 @@ export function createAddressReader(
       hasWarned = logger !== undefined;
       logger?.warn({ address: peerAddress }, formatUntrustedMessage(peerAddress));
     }
-    return getClientAddress(request, proxies);
+    return getClientAddress(peerAddress, headers, proxies);
   };
 }
 
@@ -68,8 +68,8 @@ function formatUntrustedMessage(peerAddress: string): string {
   return `X-Forwarded-For is not read: it came from ${peerAddress}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${peerAddress}, followed by your other proxies, separated by commas.`;
 }
 
-function getClientAddress({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
-  let address = toPlainAddress(socket.remoteAddress ?? "unknown");
+function getClientAddress(peerAddress: string, headers: IncomingHttpHeaders, proxies: Proxies | undefined): string {
+  let address = peerAddress;
   const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
   for (let hops = 0; forwardedFor.length > 0 && hops < (proxies?.maxHops ?? Infinity); hops += 1) {
     const isTrusted = isProxy(address, proxies) || (proxies?.maxHops !== undefined && hops > 0);

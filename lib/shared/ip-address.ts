@@ -7,15 +7,15 @@ export function isPublicAddress(text: string): boolean {
   return (isIP(text) === 4 || isInNetworks(text, globalUnicastNetworks)) && !isInNetworks(text, reservedNetworks);
 }
 
-/** Removes the prefix of a mapped IPv4 address. Dual-stack sockets report IPv4 clients as `::ffff:192.0.2.1`. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. Dual-stack sockets report IPv4 clients as `::ffff:192.0.2.1`. */
 export function toPlainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 /** Returns the network that limits apply to: an IPv4 address, or the first 64 bits of an IPv6 address. Returns other texts unchanged. */
 export function getNetwork(text: string): string {
-  const mappedAddress = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
-  if (mappedAddress !== undefined && isIP(mappedAddress) === 4) return mappedAddress;
+  const plainAddress = toPlainAddress(text);
+  if (isIP(plainAddress) === 4) return plainAddress;
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");

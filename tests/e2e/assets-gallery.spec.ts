@@ -78,7 +78,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it from its
   await expect(viewer).toBeHidden();
   await expect(tile(page, "wall_030.png")).toBeFocused();
 
-  // Shortcuts are off until the viewer is gone.
+  // Shortcuts are disabled until the viewer closes.
   await expect(page.locator("dialog[open]")).toHaveCount(0);
   // The select-all key selects the visible tiles, and then all matching ones.
   await page.keyboard.press("ControlOrMeta+a");

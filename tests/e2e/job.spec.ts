@@ -50,7 +50,7 @@ test("shows a failed job's node, graph, JSON and last runs", async ({ signedIn: 
   await expect(page).toHaveURL(new RegExp(firstJobId));
 });
 
-test("marks the failed node on Run until the next run", async ({ signedIn: page, desk }) => {
+test("marks the failed node on Run", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await dropFile(page.getByText("Drop a workflow file here"), readSample("06-fails-half-way"));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();

@@ -14,7 +14,7 @@ const ConfirmDialog = dynamic(
   { ssr: false },
 );
 
-/** Refuses the request if the dialog fails to load, so that the call doesn't hang. */
+/** Cancels the confirmation if the dialog fails to load, so that the caller doesn't hang. */
 function RefusedConfirmation({ onEnd }: { onEnd: (isConfirmed: boolean) => void }) {
   const refuse = useEffectEvent(() => onEnd(false));
   useEffect(() => refuse(), []);

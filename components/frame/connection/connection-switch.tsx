@@ -88,7 +88,7 @@ export function useSwitchConnection() {
     const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
     if (!result.ok) return result.failure;
     showToast({ tone: "ok", text: t("switched", { name }) });
-    // The page's job, asset or app does not exist on the new connection, so the list is opened instead.
+    // The current job, asset or app doesn't exist on the new connection, so its list is opened.
     const [, section = ""] = pathname.split("/");
     router.push(["jobs", "assets", "apps"].includes(section) ? `/${section}` : pathname);
     router.refresh();

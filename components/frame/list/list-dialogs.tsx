@@ -189,7 +189,7 @@ function getStartOfDay(day: string, timeZone = getSelectedTimeZone()): number {
   return utcMidnightMs + low * QUARTER_MS;
 }
 
-/** In every time zone, these days start after 1970 and have a four-digit year. */
+/** Keeps timestamps positive and years at four digits in every time zone. */
 const dayLimits = { min: "1970-01-02", max: "9999-12-30" };
 
 type DatesDialogProps = {

@@ -211,7 +211,7 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
   const executedIds = new Set(reportedStates.flatMap(([nodeId, reportedState]) => (reportedState === "done" ? [nodeId] : [])));
   if (isIncomplete) {
     const isReported = stoppedId !== undefined || executedIds.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
-    // If the service reports nothing, assume that only the last node had not ended.
+    // Without reports, assume that only the last node was unfinished.
     const hasEnded = ({ nodeId, startMs, endMs }: TimelineNode, index: number) => {
       if (nodeId === stoppedId) return false;
       if (endMs !== undefined || executedIds.has(nodeId)) return true;

@@ -133,7 +133,7 @@ function renderWaitedCell({ state, createdMs, startedMs }: JobRow, { t, duration
 /** Shown for jobs that can't start before a runner accepts jobs again or completes the jobs ahead. */
 function WaitReasonCell({ waiting: { state, runners, ahead = 0 } }: { waiting: JobWaitReason }) {
   const t = useTranslations("queue.waits");
-  const text = t(state, { runners: runners.join(", "), count: runners.length, ahead });
+  const text = t(runners.length > 1 ? "several" : state, { runners: runners.join(", "), ahead });
   return (
     <span title={state === "queued" ? text : `${t("hint")}. ${text}`} className="block max-w-[240px] truncate text-wait">
       {text}

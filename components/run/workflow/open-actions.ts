@@ -143,7 +143,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         },
         (result) => {
           const { openWorkflow: current } = store.get();
-          // Keeps edits made while the drawing was read.
+          // Keeps edits made while the drawing was loading.
           if (current?.graph !== openWorkflow.graph || current.advanced !== openWorkflow.advanced) return store.setIncoming(undefined);
           applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, removedSecrets }) : result);
         },

@@ -87,7 +87,7 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const connection = useConnectionParam();
   const choicesResult = use(choices);
   const { members, actions } = choicesResult.ok ? choicesResult.value : { members: [], actions: [] };
-  // The choices may lack the current filter, for example a removed member.
+  // The options may not include the current filter, for example a removed member.
   const unlistedMember = members.some(({ id }) => id === view.member) ? undefined : view.member;
   const unlistedAction = actions.some((action) => action === view.action) ? undefined : view.action;
   // Changing a filter restarts at the newest entry.

@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { ConnectionLink } from "@/components/frame/connection/connection-card";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton, CopyField } from "@/components/ui/controls/copy-button";
-import { Link, useRouter } from "@/components/ui/link";
+import { useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime, useHydrated, useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
-import { apiPath, withQuery } from "@/lib/browser/urls";
+import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/members/roles";
 import { type NewTokenView, type TokenChoices, type TokenState, type TokenView } from "@/lib/contract/members/tokens";
@@ -81,9 +81,9 @@ function Introduction() {
       <p className="flex min-h-7 flex-wrap items-center gap-1">
         {t.rich("docs", { url, code: (text) => <code className="font-mono text-sm">{text}</code> })}
         {url ? <CopyButton text={url} label={t("copyUrl")} /> : null}
-        <Link href={withQuery("/docs/api", { connection: useConnectionParam() })} className="ml-2 text-accent hover:underline">
+        <ConnectionLink href="/docs/api" className="ml-2 text-accent hover:underline">
           {t("reference")}
-        </Link>
+        </ConnectionLink>
       </p>
     </div>
   );

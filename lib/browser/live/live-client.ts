@@ -1,5 +1,5 @@
 // Delivers live updates to the tabs of a browser over one shared stream, because HTTP/1.1 allows only six connections.
-// A SharedWorker reads the stream. Without one, the tab that holds a lock is the leader: it reads the stream and forwards the events over a
+// A SharedWorker reads the stream. Without one, the tab that holds a Web Lock is the leader: it reads the stream and forwards the events over a
 // BroadcastChannel. If locks are missing too (such as Chrome for Android without https), each visible tab opens its own stream.
 
 import { apiPath, isEmbedded } from "../urls";

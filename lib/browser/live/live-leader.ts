@@ -28,12 +28,12 @@ type LeaderDependencies = Pick<StreamOptions, "request" | "times" | "lastId"> & 
 export function createLiveLeader({ request, times, lastId, send, onNewTab }: LeaderDependencies) {
   /** The topics of each tab, with the most recent tab last. */
   const topicsByTab = new Map<string, readonly string[]>();
-  /** One stream, and polling for the topics beyond its limit. */
+  /** The first one streams. The others poll the topics beyond its limit. */
   const streams: LiveStream[] = [];
   let isLive = false;
   let lastSentMs = Date.now();
   addStream();
-  /** Shows the tabs that their leader works. */
+  /** Lets tabs detect an unresponsive leader. */
   const heartbeat = setInterval(() => {
     if (Date.now() - lastSentMs > HEARTBEAT_INTERVAL_MS) sendAndRecord({ to: "tabs", kind: "state", isLive });
   }, HEARTBEAT_INTERVAL_MS / 2);
@@ -52,9 +52,9 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
       canStream: isFirst,
       onEvent: (event) => sendAndRecord({ to: "tabs", kind: "event", event }),
       onFailure: (failure, topics) => sendAndRecord({ to: "tabs", kind: "failure", failure, topics }),
-      onState: (nextLive) => {
+      onState: (nextIsLive) => {
         if (!isFirst) return;
-        isLive = nextLive;
+        isLive = nextIsLive;
         sendAndRecord({ to: "tabs", kind: "state", isLive });
       },
     });

@@ -12,10 +12,10 @@ import { type StreamEvent, type StreamOptions } from "./live-stream";
 
 /** A tab keeps its topics if it is hidden for less than this. */
 const HIDE_DELAY_MS = 10_000;
-const CHECK_INTERVAL_MS = 5_000;
-const CHECK_TIMEOUT_MS = 5_000;
-const MAX_LEADER_SILENCE_MS = 30_000;
-const MAX_WORKER_START_MS = 10_000;
+const LEADER_CHECK_INTERVAL_MS = 5_000;
+const NETWORK_CHECK_TIMEOUT_MS = 5_000;
+const LEADER_TIMEOUT_MS = 30_000;
+const WORKER_START_TIMEOUT_MS = 10_000;
 
 export type LiveMessage<Data> = { response: Data } | { failure: ApiFailure };
 /** Declared as a method for bivariance. Each receiver gets only values of its own path. */
@@ -196,26 +196,26 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
 
   function start(): void {
     unsubscribe = onResponse(applyResponse);
-    checkInterval = setInterval(checkLeader, CHECK_INTERVAL_MS);
+    checkInterval = setInterval(checkLeader, LEADER_CHECK_INTERVAL_MS);
     if (startWorker) connectWorker(startWorker);
     else void startInTab();
   }
 
-  /** Takes over if the leader's process was ended or the browser froze its tab. */
+  /** Takes over if the leader's process was killed or its tab was frozen. */
   function checkLeader(): void {
     const nowMs = Date.now();
     // This tab was suspended, so the leader may have been too.
-    if (nowMs - lastCheckMs > 3 * CHECK_INTERVAL_MS) lastLeaderMessageMs = nowMs;
+    if (nowMs - lastCheckMs > 3 * LEADER_CHECK_INTERVAL_MS) lastLeaderMessageMs = nowMs;
     lastCheckMs = nowMs;
-    const isSilent = nowMs - lastLeaderMessageMs > (isReady ? MAX_LEADER_SILENCE_MS : MAX_WORKER_START_MS);
-    if (leader || isHidden || !isSilent) return;
-    if (workerPort) leaveWorker();
+    const isUnresponsive = nowMs - lastLeaderMessageMs > (isReady ? LEADER_TIMEOUT_MS : WORKER_START_TIMEOUT_MS);
+    if (leader || isHidden || !isUnresponsive) return;
+    if (workerPort) fallBackToTab();
     else if (isReady) void becomeLeader(true);
   }
 
   function connectWorker(openWorker: NonNullable<typeof startWorker>): void {
     try {
-      workerPort = openWorker(() => isReady || leaveWorker());
+      workerPort = openWorker(() => isReady || fallBackToTab());
     } catch {
       // Browsers that block storage also block shared workers.
       return void startInTab();
@@ -226,7 +226,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
     };
   }
 
-  function leaveWorker(): void {
+  function fallBackToTab(): void {
     workerPort?.close();
     workerPort = undefined;
     [isReady, isPageOffline] = [false, false];
@@ -304,7 +304,7 @@ export function createLiveTab({ startWorker, locks, channel, name, request, time
       isOnline = nextOnline;
       sendToLeader({ to: "leader", kind: "reconnect" });
       if (!workerPort) return;
-      const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+      const signal = AbortSignal.timeout(NETWORK_CHECK_TIMEOUT_MS);
       const cause: unknown = isOnline
         ? undefined
         : await request("/api/health/live", { headers: {}, signal }).then(ignore, (error) => error);

@@ -21,7 +21,7 @@ export function isSecretName(name: string): boolean {
   return isSecret;
 }
 
-/** Caches names, which repeat within a response. The limits bound the memory that external names can use. */
+/** Names repeat within a response, so results are cached. The limits cap the cache's memory. */
 const secretNameCache = new Map<string, boolean>();
 const MAX_CACHED_NAMES = 5000;
 const MAX_NAME_LENGTH = 100;

@@ -37,7 +37,7 @@ async function createLimitFailure({ store }: Dependencies<"store">, app: StoredA
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
     return createFailure(
       "RATE_LIMITED",
-      `Each member can have at most ${formatCount(atOnce, "run")} of this app at once. Try again when one of yours ends.`,
+      `Each member can have at most ${formatCount(atOnce, "run")} of this app at once. Try again when one of your runs ends.`,
       {
         limit: "atOnce",
         most: atOnce,

@@ -31,7 +31,7 @@ export async function changeAccount(
     const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (failure) return failed(failure);
   }
-  // Checked first, because a refused change must not store a reason for the end of sessions.
+  // Checked first: a rejected change must not store a session end reason.
   const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
   if (addressOwner && addressOwner.id !== memberId) return failed(emailTakenFailure);
   const passwordFailure = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);

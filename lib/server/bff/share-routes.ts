@@ -114,7 +114,7 @@ export function unlockShareRoute(): Handler {
     if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
     if (share.passwordHash === undefined) return ok(createEmptyResponse());
-    // Audit even unauthenticated visitors. The limit per address bounds the number of entries, so it includes successful attempts.
+    // Unauthenticated visitors are audited too. The limit per address also counts successful attempts, to cap the entries.
     context.annotateAudit({ isAlwaysWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
     const waitMs = await composition.store.attempts.consume(bucket, composition.now());

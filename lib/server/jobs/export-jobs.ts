@@ -51,8 +51,8 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
       const isLastPage = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
       unreadablePageCount = jobs.length === 0 && unreadable > 0 ? unreadablePageCount + 1 : 0;
       // More pages may follow one that has only unreadable entries.
-      const isUnreadable = unreadablePageCount > 0 && unreadablePageCount < MAX_UNREADABLE_PAGES;
-      const isEmpty = newJobs.length === 0 && !isUnreadable;
+      const shouldSkipPage = unreadablePageCount > 0 && unreadablePageCount < MAX_UNREADABLE_PAGES;
+      const isEmpty = newJobs.length === 0 && !shouldSkipPage;
       return ok({ jobs: newJobs, total, unreadable, isLast: isLastPage || isEmpty });
     },
   };

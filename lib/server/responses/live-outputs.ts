@@ -10,7 +10,7 @@ import { createLru } from "@/lib/shared/lru";
 
 /** `jobs` and `bytes` apply to each socket. */
 const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
-/** Limits the finished and the cached nodes of a job, because each message about the job reads all of them. */
+/** Limits the finished and cached nodes per job, because processing a message iterates over all of them. */
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
 /** Long, because a job may run for hours without a viewer. */

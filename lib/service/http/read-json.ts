@@ -152,7 +152,7 @@ async function readAll(request: Request, maxBytes: number): Promise<string> {
     if (size > maxBytes) throw createBodyTooLargeError(maxBytes);
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks)); // without a byte order mark, like request.text()
+  return new TextDecoder().decode(Buffer.concat(chunks)); // strips the byte order mark, like request.text()
 }
 
 function createBodyTooLargeError(maxBytes: number): ServiceError {

@@ -186,8 +186,8 @@ export function fitRaster(raster: Raster, target: Size, method: ScaleMethod, tic
 /** Claims the pixels of `scaleRaster`'s result and of one frame's intermediate rows, which are scaled before its columns. */
 export function claimScaledPixels(claim: Claim, raster: Raster, target: Size, method: ScaleMethod): void {
   claim(target, raster.frames.length);
-  const scalesRows = method === "lanczos" || (method !== "area" && !hasSameSize(raster, target));
-  if (scalesRows) claim({ width: target.width, height: raster.height }, 1);
+  const hasRowPass = method === "lanczos" || (method !== "area" && !hasSameSize(raster, target));
+  if (hasRowPass) claim({ width: target.width, height: raster.height }, 1);
 }
 
 export function scaleRaster(raster: Raster, target: Size, method: ScaleMethod, tick: Tick): Raster {

@@ -243,7 +243,7 @@ function describeState(state: Exclude<JobWaitReason["state"], "queued"> | "mixed
   const names = formatFirstNames(labels);
   const [be, have, take] = labels.length === 1 ? ["is", "has", "takes"] : ["are", "have", "take"];
   if (state === "none") return "No runner can run this job any more. The operator can add one.";
-  if (state === "mixed") return `Waits for ${names}, which accept no jobs.`;
+  if (state === "mixed") return `Waits for ${names}, which aren't accepting jobs.`;
   if (state === "checking") return `Waits for ${names}, which ${have} not responded yet.`;
   if (state === "unreachable") return `Waits for ${names}, which ${be} unreachable.`;
   if (state === "set_aside") return `Waits for ${names}, which ${labels.length === 1 ? "was" : "were"} set aside.`;

@@ -120,7 +120,7 @@ async function measureBrowser(report: Report): Promise<void> {
       );
     const idlePage = await page.context().newPage();
     await page.close();
-    // A shared worker's requests can't be counted. Without it, the tab sends the same ones.
+    // Requests from a shared worker can't be counted. Without one, the tab sends the same requests.
     await idlePage.addInitScript(() => Reflect.deleteProperty(window, "SharedWorker"));
     await idlePage.goto(`${desk.url}/jobs`);
     await idlePage.locator("[data-freshness]").filter({ hasText: "live" }).first().waitFor();

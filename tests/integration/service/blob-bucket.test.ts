@@ -188,7 +188,7 @@ async function createNoiseImage(): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await image.png({ compressionLevel: 0 }).toBuffer());
 }
 
-it("names the setting of a malformed bucket URL and accepts endpoints with paths", () => {
+it("reports the setting of a malformed bucket URL and accepts endpoint paths", () => {
   expect(() => parseSettings({ LIGHTDESK_BLOBS: "s3://bucket/100%" })).toThrow("LIGHTDESK_BLOBS must be");
   const endpoint = "https://store.example.com/storage/v1/s3";
   expect(parseSettings({ LIGHTDESK_BLOBS: `s3://bucket/here?endpoint=${endpoint}` }).blobs).toMatchObject({ endpoint });

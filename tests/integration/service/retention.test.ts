@@ -174,7 +174,7 @@ describe("sweep", () => {
     expect((await listBlobHashes()).length).toBeGreaterThan(Math.ceil(BLOB_COUNT / 3));
   });
 
-  it("skips stray files and leaves remaining files for the next start when stopping", async () => {
+  it("skips stray files and defers the rest to the next start when stopping", async () => {
     const folder = join(testStore.folder, "files");
     const shard = join(folder, "ab");
     await mkdir(shard, { recursive: true });

@@ -165,7 +165,7 @@ it("times out when a file download is slow", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("allows a large upload more time", async () => {
+it("scales the upload timeout with the file size", async () => {
   const startTimeout = vi.spyOn(AbortSignal, "timeout");
   const server = await openTestServer((_request, response) => void response.end("{}"));
   const form = new FormData();

@@ -237,7 +237,7 @@ describe("jobs on runners", () => {
     const getWaits = async () => asRecord((await readJob(client, jobId)).waits ?? { state: "" });
     await until("the runner is unreachable", async () => (await getWaits()).state === "unreachable");
     expect(await readRunner()).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
-    expect((await getWaits()).message).toBe("Waits for GPU, B, which accept no jobs.");
+    expect((await getWaits()).message).toBe("Waits for GPU, B, which aren't accepting jobs.");
     await server.reconnect();
     expect(await waitForEnd(client, jobId)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await removeRunner("GPU")).toEqual({ ok: true, value: undefined });

@@ -78,7 +78,7 @@ describe("paging", () => {
     expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
   });
 
-  it("keeps the focus when the last page is opened", () => {
+  it("keeps focus on the page link when the last page opens", () => {
     const createPaging = (offset: number) => wrapInApp(<Paging {...{ offset, limit: 1, count: 1, total: 2, getHref: () => "/jobs" }} />);
     const { rerender } = render(createPaging(0));
     screen.getByRole("link", { name: "Next page" }).focus();

@@ -48,7 +48,7 @@ describe("toasts", () => {
     act(() => button.focus());
     await waitLong();
     expect(screen.getByRole("status").textContent).toContain("third");
-    // The toast was dismissed while the focus paused the timers. The others still disappear.
+    // Dismissing the focused toast resumes the timers of the others.
     fireEvent.click(button);
     await showText("fourth");
     await waitLong();

@@ -271,7 +271,7 @@ describe("an empty or new folder", () => {
     return calls;
   }
 
-  test("offers the first page when the list ends before this one", async () => {
+  test("links to the first page when the current page is past the end", async () => {
     const calls = renderEmpty("/", true, 500);
     expect(screen.getByText("No files on this page")).toBeTruthy();
     await press("Go to first page");

@@ -113,7 +113,7 @@ it("doesn't cache a rendered error page", async () => {
   }
 });
 
-it("returns an error page when the rules can't read the database or fail", async () => {
+it("returns an error page when the rules fail or the database is unavailable", async () => {
   for (const [error, status, text] of [
     [new StoreUnavailableError("gone"), 503, "The database is unavailable."],
     [new Error("secret"), 500, "Something went wrong."],

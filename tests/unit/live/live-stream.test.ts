@@ -147,7 +147,7 @@ it("reports why the console ended the stream and waits for a sign-in", async () 
   expect(failures).toMatchObject([failure, { status: 401 }, { status: 401 }, { status: 401 }]);
 });
 
-it("gives a new stream the full time to start after a period without topics", async () => {
+it("restarts the start timeout when a stream opens after an idle period", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   server.state.reply = () => undefined;
   startStream().setTopics(["queue"]);

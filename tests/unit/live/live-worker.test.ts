@@ -40,7 +40,7 @@ function openWorkerTab(options: Pick<LiveTabOptions, "request"> & Pick<Partial<L
 
 const getPayloads = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("response" in message ? [message.response] : []));
 
-it("reads the stream itself when the shared worker can't start", async () => {
+it("opens its own stream when the shared worker can't start", async () => {
   const messages: LiveMessage<unknown>[] = [];
   const channel = new BroadcastChannel("live test");
   const locks = { request: async (_name: string, _options: object, hold: () => unknown) => hold() };
@@ -50,7 +50,7 @@ it("reads the stream itself when the shared worker can't start", async () => {
   await until("the list arrived", () => getPayloads(messages).length > 0);
 });
 
-it("reports a failure while only the page is offline, then reads all values again", async () => {
+it("reports a failure while the page is offline, then reloads all values", async () => {
   const messages: LiveMessage<unknown>[] = [];
   const { tab, port } = openWorkerTab({ request: () => Promise.reject(new TypeError("offline")) });
   const leader = createLiveLeader({ request: server.request, send: (message) => port.postMessage(message) });
@@ -68,7 +68,7 @@ it("reports a failure while only the page is offline, then reads all values agai
 it.each([
   ["never responds", false],
   ["stops responding", true],
-])("leads itself when the shared worker %s", async (_name, hasStarted) => {
+])("becomes the leader when the shared worker %s", async (_name, hasStarted) => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
   const messages: LiveMessage<unknown>[] = [];
   const { tab, port } = openWorkerTab({ request: server.request });

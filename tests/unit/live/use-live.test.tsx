@@ -40,7 +40,7 @@ it("shows the first response when live updates fail before it arrives", async ()
   expect(screen.getByText("RATE_LIMITED")).toBeDefined();
 });
 
-it("patches the newest value of the path that the callback belongs to", async () => {
+it("patches the newest value of the callback's own path", async () => {
   vi.stubGlobal("fetch", async (path: string) => Response.json({ name: path }));
   const wrapper = ({ children }: PropsWithChildren) => <SWRConfig value={{ provider: () => new Map() }}>{children}</SWRConfig>;
   const initialProps: { path: `/${string}` } = { path: "/api/a" };

@@ -83,7 +83,7 @@ describe.each(translations)("translation to %s", (language, sentences) => {
   });
 });
 
-/** Returns the calls of translation functions with the names of the values that they pass, or undefined if these are not literals. */
+/** Lists translation calls. `valueNames` is undefined if the values aren't an object literal. */
 function listTranslationCalls(): { key: string; valueNames: Set<string> | undefined; location: string }[] {
   const files = ["app", "components", "lib"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((file) => (/\.tsx?$/.test(file) ? [`${folder}/${file}`] : [])),
@@ -106,10 +106,10 @@ function listTranslationCalls(): { key: string; valueNames: Set<string> | undefi
   });
 }
 
-it("passes each message its values", () => {
+it("passes every required value to each message", () => {
   const valuesOfMessages = [...englishMessages].map(([path, message]) => [`.${path}`, parseIcuArguments(message)] as const);
   const callsWithoutValues = listTranslationCalls().filter(({ key, valueNames }) => {
-    // The namespace is set elsewhere, so every message path that ends with the key is a candidate.
+    // The namespace isn't visible here, so every message path that ends with the key is a candidate.
     const candidates = valuesOfMessages.filter(([path]) => path.endsWith(`.${key}`));
     return valueNames && candidates.length > 0 && !candidates.some(([, values]) => values.every(({ name }) => valueNames.has(name)));
   });

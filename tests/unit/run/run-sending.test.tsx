@@ -39,7 +39,7 @@ describe("running", () => {
     expect(service.submissions).toHaveLength(2);
   });
 
-  it("submits nothing on Ctrl+Enter while an input method or a dialog is open", async () => {
+  it("ignores Ctrl+Enter while an input method or a dialog is open", async () => {
     await showSample(createApi(service));
     const pressEnter = (options: object) => fireEvent.keyDown(getField("width"), { key: "Enter", ctrlKey: true, ...options });
     for (const composing of [{ isComposing: true }, { keyCode: 229 }]) pressEnter(composing);

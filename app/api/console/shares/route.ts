@@ -9,6 +9,7 @@ import { getConnectionParam, readJson } from "@/lib/server/requests/read-request
 import { createJsonResponse } from "@/lib/server/requests/responses";
 import { createShare } from "@/lib/server/shares/create-share";
 import { failed, ok } from "@/lib/shared/result";
+import { formatCount } from "@/lib/shared/text";
 
 export const GET = consoleRoute("listShares", { role: "operator", needsSession: true }, async (context) =>
   ok(createJsonResponse({ shares: await listShares(context) })),
@@ -26,7 +27,7 @@ export const POST = guardedRoute(
     const shareResult = await createShare(access.value, body.value, context.request.signal);
     if (!shareResult.ok) return shareResult;
     const { id, title, count } = shareResult.value;
-    annotateAudit({ target: title, outcome: formatTargets([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
+    annotateAudit({ target: title, outcome: formatTargets([{ id, name: title }], formatCount(count, "file")) });
     return ok(createJsonResponse(shareResult.value, 201));
   },
 );

@@ -159,7 +159,7 @@ function handlePaste(event: ClipboardEvent, onFiles?: (files: File[]) => void): 
   onFiles?.(files);
 }
 
-/** Accepts a picture pasted anywhere on the page, except into a field outside this control or while a dialog is open. */
+/** Accepts an image pasted anywhere on the page, except into another field or while a dialog is open. */
 function usePagePaste(isEnabled: boolean, onFiles: (files: File[]) => void): void {
   const handlePagePaste = useEffectEvent((event: ClipboardEvent) => {
     if (!isTyping(event.target)) handlePaste(event, document.querySelector("dialog[open]") ? undefined : onFiles);

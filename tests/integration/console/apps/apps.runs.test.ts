@@ -79,7 +79,9 @@ test("limits concurrent runs by job state, even for 20 parallel requests", async
   };
   const first = await startRunsInParallel();
   expect([first.accepted.length, first.refused.length, getSubmissions().length]).toEqual([3, 17, 3]);
-  expect(first.refused[0]?.body.message).toBe("Each member can have at most 3 runs of this app at once. Try again when one of yours ends.");
+  expect(first.refused[0]?.body.message).toBe(
+    "Each member can have at most 3 runs of this app at once. Try again when one of your runs ends.",
+  );
   status = "completed";
   const second = await startRunsInParallel();
   expect([second.accepted.length, second.refused.length, getSubmissions().length]).toEqual([1, 19, 4]);

@@ -45,7 +45,7 @@ test("doesn't report existing classes of a large catalogue as missing", async ()
   expect(await getJson("/api/console/lacking-classes?names=Node5999,Node6000")).toEqual({ lacking: ["Node6000"] });
 });
 
-test("returns classes that expire in the cache while others are read", async () => {
+test("returns classes that expire from the cache during a read", async () => {
   const { server, connection } = await connectService(harness, ({ url }, response) => {
     const name = url.split("/").at(-1) ?? "";
     if (name === "Second") nowMs += 60_000;

@@ -241,7 +241,7 @@ describe("request coalescing", async () => {
     expect(parsedResponse).toMatchObject({ value: { fill: "small" } });
     await readJob("small");
     expect(findParsed(smallText)).toBe(parsedResponse);
-    // A transfer to the worker empties the bytes.
+    // Transferring a buffer to the worker detaches it.
     await readJob("x".repeat(2 * 1024 ** 2));
     expect(findParsed("")).toBeUndefined();
     expect(findParsed(smallText, harness.console.jobResponses.getParsedResponses(connection, "another key"))).toBeUndefined();

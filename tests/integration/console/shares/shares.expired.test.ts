@@ -109,7 +109,7 @@ test("limits wrong passwords per share across all IP addresses", async () => {
   expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
   const refusal = await unlock("open sesame", 99);
   expect(refusal.status).toBe(429);
-  // Less if the passwords above took seconds to check.
+  // Lower if checking the passwords above took seconds.
   expect(refusal.headers.get("retry-after")).toMatch(/^([1-9]|[1-3]\d|4[0-5])$/);
 });
 

@@ -128,7 +128,7 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])(
   },
 );
 
-test("reads a long JPEG with one request to clean it", async () => {
+test("cleans a large JPEG with one request", async () => {
   const head = Buffer.from("ffd8ffda0008010100003f00", "hex");
   const jpeg = Buffer.concat([head, Buffer.alloc(5 * 1024 ** 2, 1), Buffer.from("ffd9", "hex")]);
   const ranges: unknown[] = [];

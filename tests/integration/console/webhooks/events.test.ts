@@ -116,7 +116,7 @@ it("reports each job of a burst once", async () => {
 it.each([
   ["short pages", 20, 0],
   ["a page of unreadable rows", 100, 100],
-])("reports new jobs behind %s", async (_label, maxPageSize, unreadableCount) => {
+])("reports new jobs after %s", async (_label, maxPageSize, unreadableCount) => {
   const { separateFixture, checkOnce } = await startChecks(1, 1);
   await checkOnce();
   const jobs = Array.from({ length: 250 }, (_, index) => createJob(`n${index}`, { status: "completed" }));

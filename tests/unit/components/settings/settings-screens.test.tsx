@@ -171,7 +171,7 @@ describe("audit log", () => {
     expect(getHref("Clear filters")).toBe("/settings/audit?connection=home");
   });
 
-  it("shows active filters when their choices can't be loaded", async () => {
+  it("shows active filters when their options fail to load", async () => {
     const choices = Promise.resolve(failed({ code: "INTERNAL", message: "", status: 500 }));
     const promises = { page: Promise.resolve(ok({ entries: [], hasMore: false })), choices };
     await renderScreen(<AuditScreen role="admin" view={{ member: "ana", action: "submitPrompt" }} promises={promises} />);

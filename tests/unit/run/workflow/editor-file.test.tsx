@@ -128,7 +128,7 @@ test("neither saves nor submits the editor workflow of a different graph", async
   expect(JSON.stringify(submissions[0]?.extra_data)).not.toContain(readEditorWorkflow().id);
 });
 
-test("shows the node list of a retry after a failed read", async () => {
+test("shows the node list when a retry succeeds", async () => {
   const responses = [Response.json({}, { status: 502 }), Response.json({ SaveImage: {} })];
   stubNodeList(() => responses.shift() ?? Response.json({}, { status: 500 }));
   expect((await readServiceCatalogue("lab")).ok).toBe(false);
@@ -138,7 +138,7 @@ test("shows the node list of a retry after a failed read", async () => {
   expect(result.current).toMatchObject({ info: { SaveImage: {} }, error: undefined });
 });
 
-test("writes the values of copies that resume after a reload to their editor file", async () => {
+test("writes values to the editor file when copies resume after a reload", async () => {
   recordSavedFiles();
   const { submissions, api } = createAcceptingApi({ readCatalogue });
   const { sendPrompt } = api;
