@@ -13,8 +13,10 @@ const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256
 /** Limits the finished and cached nodes per job, because processing a message iterates over all of them. */
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
-/** Long, because a job may run for hours without a viewer. */
-const MAX_IDLE_MS = 30 * 60_000;
+/** Applies to sockets without watchers. */
+const MAX_IDLE_MS = 60_000;
+/** Jobs may run for hours without a viewer, and a plain server reports their progress only once. */
+const MAX_IDLE_WITH_JOBS_MS = 30 * 60_000;
 const RETRY_MS = 10_000;
 const UNSUPPORTED_RETRY_MS = 10 * 60_000;
 
@@ -24,6 +26,8 @@ type Subscription = {
   isListening: boolean;
   /** True after the first message on the open socket. */
   isConnected: boolean;
+  /** The service's count of pending and running jobs. Undefined if it has sent none. */
+  openJobCount: number | undefined;
   /** The job of the last message. Previews have no job id. */
   lastJobId: string | undefined;
   retryAtMs: number;
@@ -47,8 +51,8 @@ export type LiveReport = {
   startedMs?: number;
   progress?: LiveProgress;
 };
-/** `onMessage`: called for every message. `onStateChange`: called when a job starts or ends, or the queue changes. */
-export type ReportTarget = FeedTarget & { onMessage(): void; onStateChange(): void };
+/** `onMessage`: called for every message. `onStateChange`: called with the message when a job starts or ends, or the queue changes. */
+export type ReportTarget = FeedTarget & { onMessage(): void; onStateChange(message: string): void };
 /** Opens a socket to the service. Secrets are removed from its messages before they arrive here. */
 type OpenSocket = (target: ReportTarget) => Promise<Feed | undefined>;
 /** `jobId` is the job with a new report, or undefined if any job may have changed. */
@@ -84,10 +88,14 @@ export function createLiveOutputs(now: () => number) {
 
   async function checkSockets(): Promise<void> {
     for (const [name, subscription] of [...subscriptions]) {
-      if (now() - subscription.lastUsedMs > MAX_IDLE_MS) close(name, subscription);
+      if (isIdle(name, subscription)) close(name, subscription);
       // During an outage the key may still be valid, so it is checked again next time.
       else if ((await checkAccess(subscription).catch(() => undefined)) !== undefined) close(name, subscription);
     }
+  }
+
+  function isIdle(name: string, { lastUsedMs, openJobCount }: Subscription): boolean {
+    return !watchers.has(name) && now() - lastUsedMs > (openJobCount === 0 ? MAX_IDLE_MS : MAX_IDLE_WITH_JOBS_MS);
   }
 
   const checkAccess = async ({ feed }: Subscription) => feed?.findDenialReason();
@@ -112,7 +120,10 @@ export function createLiveOutputs(now: () => number) {
       send,
       end,
       onMessage: () => (subscription.isConnected = true),
-      onStateChange: () => notifyWatchers(),
+      onStateChange(message) {
+        subscription.openJobCount = readOpenJobCount(message) ?? subscription.openJobCount;
+        notifyWatchers();
+      },
     }).catch(() => undefined);
     if (!feed) end();
     else if (subscriptions.get(name) === subscription && subscription.isListening) subscription.feed = feed;
@@ -126,6 +137,7 @@ export function createLiveOutputs(now: () => number) {
         lastUsedMs: 0,
         isListening: false,
         isConnected: false,
+        openJobCount: undefined,
         lastJobId: undefined,
         retryAtMs: 0,
         feed: undefined,
@@ -150,7 +162,10 @@ export function createLiveOutputs(now: () => number) {
       return {
         stop() {
           namedWatchers.delete(watcher);
-          if (namedWatchers.size === 0 && watchers.get(name) === namedWatchers) watchers.delete(name);
+          if (namedWatchers.size > 0 || watchers.get(name) !== namedWatchers) return;
+          watchers.delete(name);
+          const subscription = subscriptions.get(name);
+          if (subscription?.openJobCount === 0) close(name, subscription);
         },
         isConnected: () => subscriptions.get(name)?.isConnected === true,
       };
@@ -206,6 +221,13 @@ function readPreview(message: Uint8Array): Omit<Preview, "version"> | undefined 
 
 export function isStateChange(message: string): boolean {
   return stateChangePattern.test(message.slice(0, 200));
+}
+
+/** Undefined if the message does not contain the number of pending and running jobs. */
+function readOpenJobCount(message: string): number | undefined {
+  if (message.length > limits.messageBytes || !message.includes('"queue_remaining"')) return undefined;
+  const status = asObject(asObject(asObject(parseJson(message))?.data)?.status);
+  return asNumber(asObject(status?.exec_info)?.queue_remaining);
 }
 
 /** Returns the id of the job with a new report. */

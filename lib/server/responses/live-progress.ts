@@ -178,7 +178,7 @@ export function subscribeToLiveOutputs(source: LiveSource): ReadonlyMap<string, 
         target.onMessage();
         if (typeof message === "string" && isStateChange(message)) {
           jobResponses.invalidate(source.connection.baseUrl);
-          target.onStateChange();
+          target.onStateChange(message);
         }
         if (typeof message !== "string") {
           const nowMs = performance.now();

@@ -1,10 +1,10 @@
 // Sockets and memory limits of live outputs, with fake feeds and a fake clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createLiveOutputs } from "@/lib/server/responses/live-outputs";
-import { type Feed, feedCloseCodes, type FeedTarget } from "@/lib/shared/http-types";
+import { createLiveOutputs, type ReportTarget } from "@/lib/server/responses/live-outputs";
+import { type Feed, feedCloseCodes } from "@/lib/shared/http-types";
 
 const CHECK_INTERVAL_MS = 30_000;
-type OpenedFeed = { target: FeedTarget; isStopped: boolean; findDenialReason: Feed["findDenialReason"] };
+type OpenedFeed = { target: ReportTarget; isStopped: boolean; findDenialReason: Feed["findDenialReason"] };
 let feeds: OpenedFeed[] = [];
 let hasFeed = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
@@ -130,6 +130,23 @@ it("closes a socket after 30 idle minutes, a rejected key or shutdown", async ()
   await advanceTime(1);
   outputs.stop();
   expect(feeds[2]?.isStopped).toBe(true);
+});
+
+it("closes an unwatched socket of an idle service at once or after a minute", async () => {
+  const reportOpenJobs = (feed: OpenedFeed | undefined, queue_remaining: number) =>
+    feed?.target.onStateChange(JSON.stringify({ type: "status", data: { status: { exec_info: { queue_remaining } } } }));
+  for (const name of ["c1", "c2", "c3"]) openLiveOutputs(name);
+  await advanceTime(1);
+  const [idleFeed, busyFeed] = feeds;
+  const idleWatches = [outputs.watch("c1", () => undefined), outputs.watch("c1", () => undefined)];
+  const busyWatch = outputs.watch("c2", () => undefined);
+  for (const [index, feed] of feeds.entries()) reportOpenJobs(feed, index === 1 ? 1 : 0);
+  idleWatches[0]?.stop();
+  busyWatch.stop();
+  await advanceTime(60_000 + CHECK_INTERVAL_MS);
+  expect(feeds.map(({ isStopped }) => isStopped)).toEqual([false, false, true]);
+  idleWatches[1]?.stop();
+  expect([idleFeed?.isStopped, busyFeed?.isStopped]).toEqual([true, false]);
 });
 
 it("retries later when no feed could be opened", async () => {
