@@ -16,7 +16,6 @@ import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { createPersistedValue } from "@/lib/browser/persisted-value";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { formatErrorLine } from "@/lib/contract/views/job-view";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
@@ -152,7 +151,7 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 type RunGraphProps = {
   openWorkflow: OpenWorkflow;
   name: string;
-  catalogue: ObjectInfo | undefined;
+  catalogue: Parameters<typeof withCatalogueTitles>[1];
   placedProblems: PlacedProblems;
   /** The workflow's newest job. Its running nodes are marked, and a failed node until the next run. */
   submittedJob: SubmittedJob | undefined;
