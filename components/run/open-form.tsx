@@ -9,7 +9,7 @@ import { NodeCard, PinnedCard } from "./form/node-card";
 import { type Run, type RunContext } from "./run-actions";
 import { EarlierJobs, RunNotes } from "./run-notes";
 import { type Sender } from "./use-open-run";
-import { EditorNote } from "./workflow/editor-file";
+import { EditorNote } from "./workflow/editor-note";
 import { GraphErrorsCard } from "./workflow/graph-errors-card";
 import { FormatNote } from "./workflow/opening-notes";
 import { listPictureInputs, PendingImagesNote } from "./workflow/pending-images-note";
