@@ -1,6 +1,6 @@
 import { AudioLines, Box, File as FileIcon, FileText, Film, Image as ImageIcon, type LucideIcon } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, type Ref, useEffect, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Picture, useFailureReason } from "@/components/ui/pictures/picture";
 import { type ThumbnailSize } from "@/lib/browser/urls";
@@ -21,6 +21,7 @@ type AssetThumbnailProps = {
   eager?: boolean;
   fit?: "cover" | "contain";
   className?: string;
+  ref?: Ref<HTMLSpanElement>;
 };
 
 /** Formats that every browser and the console can decode. */
@@ -38,13 +39,14 @@ export function AssetThumbnail({
   eager,
   fit,
   className,
+  ref,
 }: AssetThumbnailProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const typeLabel = getExtension(asset) ?? <KindName kind={asset.kind} />;
   const placeholder = { kind: asset.kind, content: typeLabel, alt, isPlain };
   const getUrl = (size: ThumbnailSize) => getAssetThumbnailUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
-    <span className={cn("relative block aspect-[4/3] w-full", className)}>
+    <span ref={ref} className={cn("relative block aspect-[4/3] w-full", className)}>
       {mayHavePreview && shouldLoad ? (
         <Picture
           src={getUrl(edge)}
@@ -118,9 +120,18 @@ type TileThumbnailProps = {
 /** Loads when its tile stays in view. Tiles that are scrolled past load nothing. */
 export function TileThumbnail({ asset, connectionId, edge, fit, motion, isInitial, isPlain, className }: TileThumbnailProps) {
   const [shouldLoad, setShouldLoad] = useState(isInitial);
-  useEffect(() => (shouldLoad ? undefined : motion.onSettle(() => setShouldLoad(true))), [shouldLoad, motion]);
+  const box = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (shouldLoad) return;
+    const isInView = () => {
+      const { top = 0, bottom = 0 } = box.current?.getBoundingClientRect() ?? {};
+      return bottom > 0 && top < window.innerHeight;
+    };
+    return motion.onSettle(() => setShouldLoad(true), isInView);
+  }, [shouldLoad, motion]);
   return (
     <AssetThumbnail
+      ref={box}
       asset={asset}
       connection={connectionId}
       edge={edge}

@@ -1,6 +1,6 @@
 // Detects fast scrolling of a gallery, so that thumbnails and rows are requested only for tiles that stay in view.
-// Guarantees: an `onSettle` listener is called once, when its tile has been mounted for SETTLE_MS and the gallery isn't scrolling fast. A
-// longer frame alone doesn't end fast scrolling.
+// Guarantees: an `onSettle` listener is called once, when its tile has been mounted for SETTLE_MS and the gallery isn't scrolling fast. Tiles in
+// view come first, so that their thumbnails load first. A longer frame alone doesn't end fast scrolling.
 
 import { createStore } from "zustand/vanilla";
 
@@ -18,14 +18,16 @@ export function createScrollMotion({ now, nextFrame }: Clock = pageClock) {
   let lastPosition = { ms: 0, px: 0 };
   let settleTimer: ReturnType<typeof setTimeout> | undefined;
   let listenerTimer: ReturnType<typeof setTimeout> | undefined;
-  const pendingListeners = new Map<() => void, number>();
+  const pendingListeners = new Map<() => void, { addedAtMs: number; isInView: () => boolean }>();
   function notifyListeners() {
     listenerTimer = undefined;
     if (isScrollingFastStore.getState()) return;
     const ms = now();
-    const dueListeners = [...pendingListeners].filter(([, addedAtMs]) => ms - addedAtMs >= SETTLE_MS - 1);
-    for (const [listener] of dueListeners) pendingListeners.delete(listener);
-    for (const [listener] of dueListeners) listener();
+    const dueListeners = [...pendingListeners].filter(([, { addedAtMs }]) => ms - addedAtMs >= SETTLE_MS - 1);
+    const listenersInView = dueListeners.filter(([, { isInView }]) => isInView());
+    const nextListeners = listenersInView.length > 0 ? listenersInView : dueListeners;
+    for (const [listener] of nextListeners) pendingListeners.delete(listener);
+    for (const [listener] of nextListeners) listener();
     if (pendingListeners.size > 0) scheduleCheck();
   }
   function scheduleCheck() {
@@ -56,8 +58,8 @@ export function createScrollMotion({ now, nextFrame }: Clock = pageClock) {
       settleTimer = setTimeout(detectSettling, SETTLE_MS);
     },
     /** Calls the listener when scrolling settles. Returns a function that cancels it. */
-    onSettle(listener: () => void): () => void {
-      pendingListeners.set(listener, now());
+    onSettle(listener: () => void, isInView = () => true): () => void {
+      pendingListeners.set(listener, { addedAtMs: now(), isInView });
       if (!isScrollingFastStore.getState()) scheduleCheck();
       return () => void pendingListeners.delete(listener);
     },

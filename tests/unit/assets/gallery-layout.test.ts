@@ -147,6 +147,19 @@ describe("a settle listener", () => {
     await until("the second call", () => called.length === 2);
   });
 
+  it("is called for tiles in view first", async () => {
+    const { motion, clock } = createMotion();
+    const called: string[] = [];
+    motion.onSettle(
+      () => called.push("outside"),
+      () => false,
+    );
+    motion.onSettle(() => called.push("in view"));
+    clock.ms += SETTLE_MS;
+    await until("both calls", () => called.length === 2);
+    expect(called).toEqual(["in view", "outside"]);
+  });
+
   it("waits for the second frame after fast scrolling, also while frames are slow", async () => {
     const { motion, clock, scrollTo, waitForFrame, runFrame } = createMotion("manual");
     let calls = 0;
