@@ -72,12 +72,12 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect(panel.getByRole("link", { name: "seen", exact: true })).toBeVisible();
-  await expect(panel.getByText("This service can add tags, but cannot remove tags, edit assets or delete them.")).toBeVisible();
+  await expect(panel.getByText("This service can add tags, but can't remove tags, edit assets or delete them.")).toBeVisible();
   for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Find duplicates" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
   // The service doesn't serve files, so the page offers no download.
-  await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
+  await expect(panel.getByText("Files can't be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);
   await panel.getByRole("button", { name: "Close" }).click();

@@ -33,7 +33,7 @@ test("cancels one, several or all pending jobs and reports the results", async (
 
   // Clears the remaining jobs after a confirmation.
   await page.getByRole("button", { name: "Clear 4 pending jobs" }).click();
-  await expect(page.getByRole("dialog")).toContainText("This cannot be undone");
+  await expect(page.getByRole("dialog")).toContainText("This can't be undone");
   await page.getByRole("dialog").getByRole("button", { name: "Clear 4 pending jobs" }).click();
   await expect(page.getByText("4 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();

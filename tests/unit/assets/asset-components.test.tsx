@@ -54,7 +54,7 @@ describe("asset picture", () => {
     // Counts only cache checks, since a failed picture is also requested again later.
     const countCacheChecks = () => responses.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(showPicture({}));
-    expect(await screen.findByText("This image cannot be read")).toBeTruthy();
+    expect(await screen.findByText("This image can't be read")).toBeTruthy();
     cleanup();
     // Some browsers can show this type, so it is not reported as unreadable.
     fireEvent.error(showPicture({ name: "plan.svg" }));

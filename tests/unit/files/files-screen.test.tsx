@@ -196,7 +196,7 @@ describe("move file", () => {
     responses = [createErrorResponse(409, "CONFLICT"), createErrorResponse(409, "CONFLICT"), Response.json({ path: "c.json" })];
     const calls = await openMoveDialog("b.json");
     await press("Move");
-    expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
+    expect(screen.getByText("A file with this path already exists. Replacing it can't be undone.")).toBeTruthy();
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
     await press("Move");
     expect([getOverwriteParams(), calls]).toEqual([["false", "false"], []]);

@@ -58,7 +58,7 @@ describe("saving", () => {
     renderInApp(<SaveWorkflow title="hero" getText={() => "{}"} connection="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Save" }));
     fireEvent.click(screen.getAllByRole("button", { name: "Save" })[1] ?? document.body);
-    expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json already exists. Replacing it cannot be undone.");
+    expect((await screen.findByRole("alert")).textContent).toBe("workflows/hero.json already exists. Replacing it can't be undone.");
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero 2" } });
     expect(screen.queryByRole("button", { name: "Replace" })).toBeNull();
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero" } });

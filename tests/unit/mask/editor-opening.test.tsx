@@ -18,7 +18,7 @@ describe("opening", () => {
     [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels. The limit is 67/],
     [{ kind: "not-picture" }, /You can draw masks on PNG/],
     [{ kind: "other-file", bytes: 1500, expectedBytes: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
-    [{ kind: "broken" }, /cannot read hero.png/],
+    [{ kind: "broken" }, /can't read hero.png/],
     [{ kind: "unknown-size" }, /neither the file nor its size/],
   ])("explains the failure %o", async (refusal, message) => {
     renderWithFailure(refusal);

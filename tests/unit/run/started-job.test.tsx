@@ -171,7 +171,7 @@ it("hides Stop with a reason when jobs can't be stopped", async () => {
   await advanceTime(0);
   await advanceTime(0);
   expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
-  expect(screen.getByText("This service cannot stop a running job")).toBeTruthy();
+  expect(screen.getByText("This service can't stop a running job")).toBeTruthy();
 });
 
 it("shows a lost job as removed and restores it when found", async () => {

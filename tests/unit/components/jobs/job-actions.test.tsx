@@ -43,7 +43,7 @@ it.each([
 it("shows a message when the service can't stop jobs", async () => {
   mockResponses({ "/api/console/capabilities": { "jobs.stop": false } });
   renderInApp(<ActionsView facts={createFacts({ status: "executing" })} connection="core-1" />);
-  expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
+  expect(await screen.findByText("This service can't stop running jobs")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
 });
 

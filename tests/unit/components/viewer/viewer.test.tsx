@@ -139,10 +139,10 @@ it("shows loading, loaded and failed pictures and keeps keys working", async () 
   renderViewer();
   expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
-  expect(screen.getByText("This image cannot be shown.")).toBeDefined();
+  expect(screen.getByText("This image can't be shown.")).toBeDefined();
   expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
   await pressKey("ArrowRight");
-  expect(screen.queryByText("This image cannot be shown.")).toBeNull();
+  expect(screen.queryByText("This image can't be shown.")).toBeNull();
   expect(screen.queryByText("640 × 480")).toBeNull();
   await finishLoading("two.png");
   expect(screen.getByText("640 × 480")).toBeDefined();

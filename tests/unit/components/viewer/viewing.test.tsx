@@ -101,7 +101,7 @@ describe("comparison", () => {
     for (const name of names.slice(0, 3)) await finishLoading(name);
     expect(screen.getAllByText("640 × 480")).toHaveLength(3);
     await act(async () => void fireEvent.error(screen.getByAltText(names[3] ?? "")));
-    expect(screen.getByText("This image cannot be shown.")).toBeDefined();
+    expect(screen.getByText("This image can't be shown.")).toBeDefined();
   });
 
   it.each([
