@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { ConnectionLink } from "@/components/frame/connection/connection-card";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { chipStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import {
   type ApiReference,
@@ -18,35 +18,33 @@ type ApiReferenceScreenProps = {
   reference: ApiReference;
   language: SampleLanguage;
   baseUrl: string;
-  /** `?connection=` of the URL, if present. */
-  connection?: string;
 };
 
 const languageNames: Readonly<Record<SampleLanguage, string>> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 
-export function ApiReferenceScreen({ reference, language, baseUrl, connection }: ApiReferenceScreenProps) {
+export function ApiReferenceScreen({ reference, language, baseUrl }: ApiReferenceScreenProps) {
   const t = useTranslations("apiReference");
   return (
     <>
       <PageHeader title={t("title")}>
         <nav aria-label={t("language")} className="flex items-center gap-2">
           {sampleLanguages.map((name) => (
-            <Link
+            <ConnectionLink
               key={name}
-              href={withQuery("/docs/api", { language: name, connection })}
+              href={withQuery("/docs/api", { language: name })}
               prefetch={false}
               aria-current={name === language ? "true" : undefined}
               className={chipStyle(name === language)}
             >
               {languageNames[name]}
-            </Link>
+            </ConnectionLink>
           ))}
         </nav>
       </PageHeader>
       <div className="grid w-full max-w-[1240px] gap-5 p-4 md:px-5 lg:grid-cols-[220px_minmax(0,1fr)]">
         <Contents reference={reference} />
         <div className="flex min-w-0 flex-col gap-3.5">
-          <Introduction baseUrl={baseUrl} connection={connection} />
+          <Introduction baseUrl={baseUrl} />
           {reference.groups.map(({ group, operations }) => (
             <section key={group} aria-labelledby={`group-${group}`} className="flex flex-col gap-3.5">
               <h2 id={`group-${group}`} className="mt-2 text-lg font-semibold">
@@ -102,14 +100,14 @@ function Contents({ reference }: { reference: ApiReference }) {
   );
 }
 
-function Introduction({ baseUrl, connection }: { baseUrl: string; connection?: string }) {
+function Introduction({ baseUrl }: { baseUrl: string }) {
   const t = useTranslations("apiReference");
   const tags = {
     code: (text: ReactNode) => <code className="font-mono text-sm">{text}</code>,
     tokens: (text: ReactNode) => (
-      <Link href={withQuery("/settings/tokens", { connection })} className="text-accent underline">
+      <ConnectionLink href="/settings/tokens" className="text-accent underline">
         {text}
-      </Link>
+      </ConnectionLink>
     ),
     document: (text: ReactNode) => (
       <a href={apiPath("/api/openapi.json")} className="text-accent underline">

@@ -38,7 +38,7 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
     if (text !== "") query.set(name, text);
   }
   const text = query.toString();
-  return text === "" ? path : `${path}?${text}`;
+  return text === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${text}`;
 }
 
 /** Returns the URL of a job's page. `connection`: the value of the URL's `?connection=`. */

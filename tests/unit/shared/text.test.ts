@@ -53,6 +53,6 @@ describe("urls", () => {
     expect(createViewUrl({ filename: "a b.png" })).toBe(`${prefix}/api/view?filename=a+b.png`);
     expect(toPreviewImageUrl(createViewUrl({ filename: "a b.png" }))).toBe(`${prefix}/api/console/thumbnail?whole=true&filename=a+b.png`);
     expect(createThumbnailUrl({ asset: "one", edge: 128 })).toBe(`${prefix}/api/console/thumbnail?asset=one&edge=128`);
-    expect(withQuery("/jobs", { status: "failed" })).toBe("/jobs?status=failed");
+    expect(withQuery(withQuery("/jobs", { status: "failed" }), { limit: 1 })).toBe("/jobs?status=failed&limit=1");
   });
 });

@@ -15,14 +15,12 @@ export async function generateMetadata(): Promise<Metadata> {
 /** Static text from the OpenAPI document, without scripts and requests to other hosts. */
 export default async function ApiReferencePage({ searchParams }: PageProps<"/docs/api">) {
   const { composition } = await openPage({ refuseEmbedded: true });
-  const params = await searchParams;
-  const requestedLanguage = getTextParam(params, "language");
+  const requestedLanguage = getTextParam(await searchParams, "language");
   const host = (await headers()).get("host");
   return (
     <ApiReferenceScreen
       reference={getApiReference()}
       language={sampleLanguages.find((language) => language === requestedLanguage) ?? "curl"}
-      connection={getTextParam(params, "connection")}
       baseUrl={getConsoleUrl(composition.env, host && `http://${host}`)}
     />
   );
