@@ -60,7 +60,7 @@ export type VariationInput = {
 };
 
 export type VariationProblem =
-  | { code: "none" | "no_range" | "no_step" | "no_count" }
+  | { code: "none" | "no_choice" | "no_pictures" | "no_range" | "no_step" | "no_count" }
   | { code: "too_many"; max: number }
   | { code: "no_number"; line: number; text: string }
   | { code: "too_small" | "too_big"; value: string; limit: string }
@@ -108,7 +108,8 @@ export function getOptions({ control }: FormField): readonly Literal[] {
 export function parseVariation(field: FormField, kind: VariationKind, input: VariationInput): Variation {
   const parsedValues = parseValues(field, kind, input);
   if (!Array.isArray(parsedValues)) return { ok: false, problem: parsedValues };
-  if (parsedValues.length === 0) return { ok: false, problem: { code: "none" } };
+  if (parsedValues.length === 0)
+    return { ok: false, problem: { code: kind === "pictures" ? "no_pictures" : kind === "chosen" ? "no_choice" : "none" } };
   if (parsedValues.length > MAX_COPIES) return { ok: false, problem: { code: "too_many", max: MAX_COPIES } };
   const numberProblem = findNumberProblem(field, parsedValues);
   return numberProblem ? { ok: false, problem: numberProblem } : { ok: true, values: parsedValues };

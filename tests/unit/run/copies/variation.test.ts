@@ -102,6 +102,9 @@ it("returns chosen options, switch states and images in order", () => {
   expect(getValues(createField({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
   expect(getValues(createField({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
   expect(getValues(createField({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);
+  const getProblem = (kind: "chosen" | "pictures") => parseVariation(createField({ kind: "image" }), kind, emptyInput);
+  expect(getProblem("chosen")).toMatchObject({ problem: { code: "no_choice" } });
+  expect(getProblem("pictures")).toMatchObject({ problem: { code: "no_pictures" } });
 });
 
 it("offers random values first for a seed and a range for other numbers", () => {
