@@ -198,6 +198,10 @@ export function useAssetSummary() {
     summarize(outcomes, entries, { getTone, getText: (result) => t(`count.${result.outcome}`, result) });
 }
 
+function countImmutable(items: readonly AssetTarget[]): number {
+  return items.filter(({ immutable }) => immutable).length;
+}
+
 type AssetLinesProps = {
   bulk: ReturnType<typeof useAssetBulk>;
   /** The connection to include in links. */
@@ -217,7 +221,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       namespace="assets.bulk"
       actions={bulk}
       getUndoableText={({ items }) => {
-        const immutableCount = items.filter(({ immutable }) => immutable).length;
+        const immutableCount = countImmutable(items);
         const undoableText = t("undoable", { count: items.length - immutableCount });
         return [undoableText, !removesFiles && t("ask.onDisk"), immutableCount > 0 && t("ask.fixed", { count: immutableCount })]
           .filter(Boolean)
@@ -225,7 +229,11 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       }}
       getReadingText={(count) => t("walking", { found: count })}
       getCollectedText={(count) => t("collected", { count })}
-      getWorkingText={({ action, doneCount, items }) => t(`working.${action.kind}`, { done: doneCount, total: items.length })}
+      getWorkingText={({ action, doneCount, items }) => {
+        // Read-only assets count as done from the start, but the confirmation doesn't include them.
+        const immutableCount = countImmutable(items);
+        return t(`working.${action.kind}`, { done: Math.max(0, doneCount - immutableCount), total: items.length - immutableCount });
+      }}
       summarize={summarizeEntries}
       getFailureText={(failure) => formatFailure(errors, failure)}
       isRetryable={isRetryable}

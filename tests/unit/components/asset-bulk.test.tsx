@@ -136,7 +136,7 @@ it("sends pending deletions immediately when the page closes", async () => {
 
 it("finishes requests in progress and lists them when stopped", async () => {
   const { requests, respond } = mockSlowFetch();
-  const onDone = show(createAssets(10));
+  const onDone = show([...createAssets(10), asset("fixed", { immutable: true })]);
   await press("Delete");
   await press("Delete 10 assets");
   await findText("Deleting 0 of 10");
@@ -144,9 +144,9 @@ it("finishes requests in progress and lists them when stopped", async () => {
   await press("Stop");
   expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
   await respond();
-  await findText("4 deleted, 6 not processed");
+  await findText("4 deleted, 1 read-only, 6 not processed");
   expect(requests).toHaveLength(4);
-  expect(onDone.mock.calls[0]?.[1]).toHaveLength(10);
+  expect(onDone.mock.calls[0]?.[1]).toHaveLength(11);
   const resultLines = await openResultLines();
   expect(resultLines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Skipped: you stopped the action"]);
 });
