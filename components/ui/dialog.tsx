@@ -26,6 +26,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
     if (isOpen && !element.open) element.showModal();
     if (!isOpen && element.open) element.close();
   }, [isOpen]);
+  useEffect(() => (isOpen ? ignoreSecondClick : undefined), [isOpen]);
   return (
     <dialog
       ref={dialog}
@@ -62,6 +63,16 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       ) : null}
     </dialog>
   );
+}
+
+/** If a double-click closes the dialog, its second click must not reach what the dialog covered. */
+function ignoreSecondClick(): void {
+  const ignoreClick = (event: MouseEvent) => {
+    if (event.detail < 2) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  window.addEventListener("click", ignoreClick, { capture: true, once: true });
 }
 
 function CloseButton({ onClose }: { onClose: () => void }) {

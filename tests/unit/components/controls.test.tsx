@@ -13,7 +13,7 @@ import { Checkbox, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { ok } from "@/lib/shared/result";
 import { createApi } from "../run/run-page";
-import { renderInApp } from "./render";
+import { renderInApp, wrapInApp } from "./render";
 import { advanceTime } from "./render-screen";
 
 it("shows the actual state of a checkbox that was clicked before hydration", async () => {
@@ -149,7 +149,9 @@ describe("tag fields", () => {
   it("completes the last tag on Enter and keeps the tags before it", async () => {
     const onStart = vi.fn();
     const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadableCount: 0, skippedCount: 0, isTruncated: false };
-    renderInApp(<StartDialog dropped={dropped} connection={{ id: "c1", name: "One" }} onStart={onStart} onClose={() => undefined} />);
+    renderInApp(
+      <StartDialog dropped={dropped} connection={{ id: "c1", name: "One" }} onStart={onStart} onOpen={vi.fn()} onClose={() => undefined} />,
+    );
     const field = screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
     expect(field.value).toBe("input");
     // Nothing was typed, so the existing tag is kept.
@@ -225,6 +227,24 @@ test.each([
     </NextIntlClientProvider>,
   );
   expect(screen.getByText(expected)).toBeDefined();
+});
+
+test("ignores the second click of a double-click that closed the dialog", () => {
+  const onPress = vi.fn();
+  const page = (isOpen: boolean) => (
+    <>
+      <button onClick={onPress}>Result</button>
+      <Dialog isOpen={isOpen} onClose={() => undefined} title="Run copies" />
+    </>
+  );
+  const { rerender } = renderInApp(page(true));
+  rerender(wrapInApp(page(false)));
+  const button = screen.getByText("Result");
+  fireEvent.click(button, { detail: 2 });
+  expect(onPress).not.toHaveBeenCalled();
+  fireEvent.click(button, { detail: 1 });
+  fireEvent.click(button, { detail: 2 });
+  expect(onPress).toHaveBeenCalledTimes(2);
 });
 
 test("closes when pressed outside, but not when text was selected", () => {
