@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useEffectEvent, useState } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useCounts } from "@/components/frame/counts-context";
 import { formatRunningNode, JobStatus, useRunProgress } from "@/components/frame/job-status";
@@ -142,6 +142,7 @@ export function ImagesCard({ live }: JobCardProps) {
   const connectionParam = useConnectionParam();
   const currentConnection = useConnection();
   const connection = currentConnection?.id;
+  const [missingIds, setMissingIds] = useState<ReadonlySet<string>>(new Set());
   return (
     <OverviewCard
       title={t("pictures.title")}
@@ -154,27 +155,49 @@ export function ImagesCard({ live }: JobCardProps) {
       skeleton={<ImagesSkeleton />}
     >
       {({ jobs }) => {
-        const previews = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_IMAGES);
+        const previews = jobs
+          .flatMap(({ preview, ...job }) => (preview && !missingIds.has(job.id) ? [{ ...job, preview }] : []))
+          .slice(0, MAX_IMAGES);
         if (previews.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
         return (
           <ul className={imageGridStyle}>
-            {previews.map(({ id, name = t("unnamed"), preview }) => (
-              <li key={id} data-job={id} className="min-w-0">
-                <JobLink id={id} className="block rounded-sm">
-                  <Picture
-                    src={createThumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
-                    alt={name}
-                    width={256}
-                    height={192}
-                    kind={getKindByName(preview.filename)}
-                    className="aspect-[4/3] h-auto w-full"
-                  />
-                </JobLink>
-              </li>
-            ))}
+            {previews.map(({ id, name = t("unnamed"), preview }) => {
+              const kind = getKindByName(preview.filename);
+              const imageProps = { alt: name, width: 256, height: 192, className: "aspect-[4/3] h-auto w-full" };
+              const hideTile = () => setMissingIds((ids) => new Set(ids).add(id));
+              return (
+                <li key={id} data-job={id} className="min-w-0">
+                  <JobLink id={id} className="block rounded-sm">
+                    <Picture
+                      {...imageProps}
+                      src={createThumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
+                      kind={kind}
+                      fallback={kind === "image" ? (url) => <FailedImage {...imageProps} url={url} onMissing={hideTile} /> : undefined}
+                    />
+                  </JobLink>
+                </li>
+              );
+            })}
           </ul>
         );
       }}
     </OverviewCard>
   );
+}
+
+type FailedImageProps = Pick<ComponentProps<typeof Picture>, "alt" | "width" | "height" | "className"> & {
+  url: string;
+  onMissing: () => void;
+};
+
+/** A placeholder for an image that failed to load. Checks whether the image was deleted. */
+function FailedImage({ url, onMissing, ...imageProps }: FailedImageProps) {
+  const reportMissing = useEffectEvent(onMissing);
+  useEffect(() => {
+    void fetch(url).then(
+      ({ status }) => status === 404 && reportMissing(),
+      () => undefined,
+    );
+  }, [url]);
+  return <Picture {...imageProps} />;
 }

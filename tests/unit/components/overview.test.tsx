@@ -1,4 +1,4 @@
-import { fireEvent, screen } from "@testing-library/react";
+import { fireEvent, screen, waitForElementToBeRemoved } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
@@ -42,13 +42,14 @@ it.each([
   expect(screen.queryByText("Running now") === null).toBe(hasSamples);
 });
 
+const jobWithOutput = (id: string, filename: string) => ({
+  ...{ id, status: "completed", workflow_id: id, workflow_name: id },
+  preview_output: { filename, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
+});
+
 it("shows progress, media icons and the number of unreadable entries", async () => {
   const outputs = { "3": { images: [{ filename: "early.png" }] } };
   const running = { id: "r", status: "in_progress", progress: { value: 0.25, current_node: "7", step: 3, steps: 20, outputs } };
-  const jobWithOutput = (id: string, filename: string) => ({
-    ...{ id, status: "completed", workflow_id: id, workflow_name: id },
-    preview_output: { filename, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
-  });
   const jobLists = {
     running: createPage(running),
     failed: { ...createPage(), unreadable: 1 },
@@ -61,4 +62,15 @@ it("shows progress, media icons and the number of unreadable entries", async () 
   for (const name of ["film", "sound"]) fireEvent.error(screen.getByRole("img", { name }));
   expect(screen.getByRole("img", { name: "film" }).querySelector(".lucide-film")).not.toBeNull();
   expect(screen.getByRole("img", { name: "sound" }).querySelector(".lucide-audio-lines")).not.toBeNull();
+});
+
+it("hides images that were deleted, but not those of an unreachable service", async () => {
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (!url.includes("thumbnail")) return Response.json(createPage());
+    return new Response(null, { status: url.includes("deleted.png") ? 404 : 503 });
+  });
+  await show("c3", { ...noJobs, pictures: createPage(jobWithOutput("gone", "deleted.png"), jobWithOutput("kept", "kept.png")) }, true);
+  for (const name of ["gone", "kept"]) fireEvent.error(screen.getByRole("img", { name }));
+  await waitForElementToBeRemoved(() => screen.queryByRole("img", { name: "gone" }));
+  expect(screen.getByRole("img", { name: "kept" })).toBeDefined();
 });
