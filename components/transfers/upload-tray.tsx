@@ -45,7 +45,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isColla
     <section
       aria-label={t("label")}
       data-lower-edge=""
-      className="fixed inset-x-2 bottom-16 z-30 flex flex-col rounded-lg border border-line-strong bg-surface shadow-xl md:inset-x-auto md:right-4 md:bottom-12 md:w-[460px]"
+      className="fixed inset-x-2 bottom-[calc(104px+env(safe-area-inset-bottom))] z-30 flex flex-col rounded-lg border border-line-strong bg-surface shadow-xl md:inset-x-auto md:right-4 md:bottom-12 md:w-[460px]"
     >
       <div className="flex min-h-11 items-center gap-2 px-3 py-1.5">
         <div className="min-w-0 flex-1">

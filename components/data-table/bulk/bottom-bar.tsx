@@ -10,7 +10,7 @@ export function BottomBar({ children }: { children: ReactNode }) {
   return (
     <div
       data-lower-edge=""
-      className="pointer-events-none sticky bottom-16 z-30 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0"
+      className="pointer-events-none sticky bottom-16 z-40 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0"
     >
       {children}
     </div>
