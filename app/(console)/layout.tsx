@@ -4,6 +4,7 @@ import { ConnectionGuard, ReadOnlyNotice } from "@/components/frame/connection/c
 import { ShareProvider } from "@/components/frame/member-context";
 import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
+import { canShowPage } from "@/lib/server/auth/credentials";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getLayoutData } from "@/lib/server/connections/connection-views";
@@ -21,12 +22,13 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       <ConnectionGuard>{children}</ConnectionGuard>
     </>
   );
-  const uploadSources = <UploadSources canUpload={viewer.can("operator")} />;
-  if (viewer.credential.kind === "embed") {
+  const embed = viewer.credential.kind === "embed" ? viewer.credential : undefined;
+  const uploadSources = <UploadSources canUpload={viewer.can("operator")} canOpenRun={!embed || canShowPage(embed, "/run")} />;
+  if (embed) {
     return (
       <EmbedShell
         role={viewer.role}
-        session={{ origin: viewer.credential.origin, leftMs: viewer.credential.leftMs }}
+        session={{ origin: embed.origin, leftMs: embed.leftMs }}
         connections={connections}
         currentId={connection?.id}
         canChange={!readOnly}

@@ -1,14 +1,12 @@
 "use client";
 
-import dynamic from "next/dynamic";
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
 import { useDenialText, useRunsAppsOnly } from "@/components/frame/member-context";
 import { getUploadSources, subscribeToUploadSource, type UploadSource } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
-import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { getSelectedTimeZone } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -16,19 +14,18 @@ import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput 
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";
-
-/** Loaded when the first file is added. */
-const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPanel }) => UploadsPanel, loadEmptyComponent), { ssr: false });
+import { type UploadsPanel } from "./uploads-panel";
 
 type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
 
 /** Rendered once in the frame: accepts dropped, pasted or picked files on every page. */
-export function UploadSources({ canUpload }: { canUpload: boolean }) {
+export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; canOpenRun: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
   const hasAccess = useFeature("fullAccess");
   const canAdd = canUpload && hasAccess;
-  const [request, setRequest] = useState<UploadRequest>();
+  const locale = useLocale();
+  const [panel, setPanel] = useState<{ UploadsPanel: typeof UploadsPanel; request: UploadRequest }>();
   // The Run page handles dropped files itself, as workflows or their pictures.
   const isOutsideRunPage = usePathname() !== "/run";
 
@@ -39,10 +36,17 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
   const messageValues = { connection: connection?.name ?? "" };
   const getProblemText = (reason: NonNullable<typeof urlProblem>) =>
     reason === "refused" ? getDenialText(t(reason)) : t(reason, messageValues);
-  const startRequest = (newRequest: NewUploadRequest) => setRequest((current) => ({ ...newRequest, id: (current?.id ?? 0) + 1 }));
-  function acceptFiles(dropped: Promise<DroppedFiles>) {
-    if (uploadProblem) return showToast({ tone: "bad", text: getProblemText(uploadProblem) });
-    startRequest({ source: "files", dropped });
+  /** Loads the panel first. If that fails, the request is kept in the message for a retry. */
+  async function startRequest(newRequest: NewUploadRequest) {
+    const loadedPanel = await import("./uploads-panel").then((module) => module.loadUploadsPanel(locale)).catch(() => undefined);
+    if (loadedPanel) setPanel((current) => ({ UploadsPanel: loadedPanel, request: { ...newRequest, id: (current?.request.id ?? 0) + 1 } }));
+    else if (newRequest.source !== "resume")
+      showToast({ tone: "bad", text: t("notLoaded"), action: { label: t("retry"), run: () => void startRequest(newRequest) } });
+  }
+  function acceptFiles(dropped: Promise<DroppedFiles>, canOpenWorkflows = false) {
+    const problem = uploadProblem && getProblemText(uploadProblem);
+    if (problem && !canOpenWorkflows) return showToast({ tone: "bad", text: problem });
+    void startRequest({ source: "files", dropped, canOpenWorkflows, problem });
   }
   const onFiles = (files: File[]) => files.length > 0 && acceptFiles(Promise.resolve(readFileInput(files)));
   const filePicker = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
@@ -51,10 +55,10 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
     if (uploadProblem && source !== "tray") showToast({ tone: "bad", text: getProblemText(uploadProblem) });
     else if (source === "files") filePicker.open();
     else if (source === "folder") folderPicker.open();
-    else startRequest({ source });
+    else void startRequest({ source });
   });
   useEffect(() => subscribeToUploadSource(openSource), []);
-  const showRunningDownloads = useEffectEvent(() => startRequest({ source: "resume" }));
+  const showRunningDownloads = useEffectEvent(() => void startRequest({ source: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
     if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
@@ -68,8 +72,9 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
   }, [connectionId, hasAccess, runsAppsOnly]);
   const dragKind = useWindowFiles({
     isEnabled: isOutsideRunPage,
-    onFiles: acceptFiles,
-    onUrls: (urls) => (urlProblem ? showToast({ tone: "bad", text: getProblemText(urlProblem) }) : startRequest({ source: "url", urls })),
+    onFiles: (dropped) => acceptFiles(dropped, canOpenRun && hasAccess && !runsAppsOnly),
+    onUrls: (urls) =>
+      urlProblem ? showToast({ tone: "bad", text: getProblemText(urlProblem) }) : void startRequest({ source: "url", urls }),
   });
 
   return (
@@ -89,7 +94,7 @@ export function UploadSources({ canUpload }: { canUpload: boolean }) {
           </p>
         </div>
       ) : null}
-      {request ? <UploadsPanel request={request} connection={connection} canAdd={canAdd} /> : null}
+      {panel ? <panel.UploadsPanel request={panel.request} connection={connection} canAdd={canAdd} /> : null}
     </>
   );
 }

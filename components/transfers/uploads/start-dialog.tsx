@@ -8,7 +8,7 @@ import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, type NamedFile } from "@/lib/browser/files/dropped-files";
 import { createAssetFromHash } from "@/lib/browser/uploads/asset-from-hash";
 import { getMaxHashBytes } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
@@ -37,11 +37,12 @@ type StartDialogProps = {
   dropped: DroppedFiles | undefined;
   connection?: { id: string; name: string };
   onStart: (uploads: NewUpload[]) => void;
+  onOpen: (workflow: NamedFile) => void;
   onClose: () => void;
 };
 
 /** Shows the files to add and the form for their fields. Enter adds them. */
-export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
+export function StartDialog({ dropped, connection, onStart, onOpen, onClose }: StartDialogProps) {
   const t = useTranslations("uploads.start");
   const locale = useLocale();
   const [draft, setDraft] = useState(() => ({ ...DEFAULT_DRAFT, tags: uploadPreferences.get().tags }));
@@ -56,6 +57,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const { unreadableCount, skippedCount, isTruncated } = dropped;
   const emptyCount = dropped.files.filter(({ file }) => file.size === 0).length;
   const files = shouldSkipEmpty ? dropped.files.filter(({ file }) => file.size > 0) : dropped.files;
+  const listedFiles = [...files.filter(({ isWorkflow }) => isWorkflow), ...files.filter(({ isWorkflow }) => !isWorkflow)];
   const totalBytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const tooLargeCount = maxFileBytes === undefined ? 0 : files.filter(({ file }) => file.size > maxFileBytes).length;
   const hasFolders = files.some(({ path }) => path.includes("/"));
@@ -79,12 +81,17 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
       >
         {dropped.files.length === 0 ? <p>{t("none")}</p> : null}
         <ul className="rounded-md bg-sunken px-3 py-2 text-ink empty:hidden">
-          {files.slice(0, MAX_SHOWN_FILES).map(({ path, file }, index) => (
-            <li key={index} className="flex gap-3">
-              <span className="min-w-0 flex-1 truncate" title={path}>
-                {path}
+          {listedFiles.slice(0, MAX_SHOWN_FILES).map((listedFile, index) => (
+            <li key={index} className="flex items-center gap-3">
+              <span className="min-w-0 flex-1 truncate" title={listedFile.path}>
+                {listedFile.path}
               </span>
-              <span className="shrink-0 text-ink-3">{formatBytes(file.size, locale)}</span>
+              {listedFile.isWorkflow ? (
+                <Button size="small" onClick={() => onOpen(listedFile)}>
+                  {t("open")}
+                </Button>
+              ) : null}
+              <span className="shrink-0 text-ink-3">{formatBytes(listedFile.file.size, locale)}</span>
             </li>
           ))}
           {files.length > MAX_SHOWN_FILES ? <li className="text-ink-3">{t("more", { count: files.length - MAX_SHOWN_FILES })}</li> : null}

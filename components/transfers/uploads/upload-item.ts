@@ -103,10 +103,12 @@ export function isProblem(item: UploadItem): boolean {
 
 /** The newest request. The id distinguishes two requests for the same source. */
 export type UploadRequest = { id: number } & (
-  | { source: "files"; dropped: Promise<DroppedFiles> }
+  | FilesRequest
   | { source: "url"; urls?: string }
   | { source: "hash" }
   | { source: "tray" }
   /** Downloads from an earlier visit are still in progress. */
   | { source: "resume" }
 );
+/** `problem`: why the files can't be added. Workflows among them can still be opened. */
+type FilesRequest = { source: "files"; dropped: Promise<DroppedFiles>; canOpenWorkflows?: boolean; problem?: string };

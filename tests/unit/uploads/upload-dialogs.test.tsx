@@ -23,7 +23,7 @@ describe("upload defaults", () => {
   function openDialog() {
     cleanup();
     const onStart = vi.fn();
-    renderInApp(<StartDialog dropped={dropFiles("a.txt")} onStart={onStart} onClose={noop} />);
+    renderInApp(<StartDialog dropped={dropFiles("a.txt")} onStart={onStart} onOpen={noop} onClose={noop} />);
     return onStart;
   }
   const clickAdd = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
@@ -62,7 +62,8 @@ describe("upload defaults", () => {
 
   test("apply a typed name to a single file only", () => {
     const onStart = vi.fn();
-    const createDialog = (...names: string[]) => wrapInApp(<StartDialog dropped={dropFiles(...names)} onStart={onStart} onClose={noop} />);
+    const createDialog = (...names: string[]) =>
+      wrapInApp(<StartDialog dropped={dropFiles(...names)} onStart={onStart} onOpen={noop} onClose={noop} />);
     const { rerender } = renderInApp(null);
     rerender(createDialog("a.txt"));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });

@@ -1,9 +1,14 @@
-import { act, fireEvent, render, screen } from "@testing-library/react";
+import { File } from "node:buffer";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { useWindowFiles } from "@/components/transfers/add-assets";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { consumeRunRequest } from "@/components/frame/samples/samples";
+import { UploadSources, useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
+import { Toasts } from "@/components/ui/toasts";
 import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
+import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
 import { renderInApp, wrapInApp } from "../components/render";
 
 describe("uploads panel", () => {
@@ -29,19 +34,61 @@ describe("uploads panel", () => {
   }
   const findDialog = (name: string) => screen.findByRole("dialog", { name });
 
-  test("reloads its messages after they failed to load", async () => {
+  const connection = { id: "c", name: "Studio", embedded: true };
+  const workflow = new File([JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } })], "poster.json");
+  async function dropOnPage(dropped: File[], canUpload = true) {
+    const openedUrls: string[] = [];
+    const page = (
+      <PageProvider router={createFakeRouter((url) => openedUrls.push(url))} pathname="/jobs">
+        <ConnectionProvider currentId="c" connections={[connection]}>
+          <UploadSources canUpload={canUpload} canOpenRun />
+          <Toasts />
+        </ConnectionProvider>
+      </PageProvider>
+    );
+    renderInApp(page);
+    const transfer = { types: ["Files"], items: [], files: dropped };
+    await act(async () => void window.dispatchEvent(Object.assign(new Event("drop"), { dataTransfer: transfer })));
+    return openedUrls;
+  }
+
+  test("offers a retry of dropped files when its messages fail to load", async () => {
     let isOffline = true;
     vi.doMock("@/lib/messages/en/uploads.json", async (loadOriginal) => {
       if (isOffline) throw new Error("offline");
       return loadOriginal();
     });
-    const { openSource } = await renderPanel();
-    await openSource({ source: "url", urls: "" });
+    await dropOnPage([new File(["x"], "one.bin")]);
+    const retryButton = await screen.findByRole("button", { name: "Try again" });
     expect(screen.queryByRole("dialog")).toBeNull();
-    await act(() => vi.dynamicImportSettled());
     isOffline = false;
-    await openSource({ source: "url", urls: "" });
-    expect(await screen.findByRole("dialog")).toBeTruthy();
+    fireEvent.click(retryButton);
+    await findDialog("Add 1 file");
+  });
+
+  test("opens a single dropped workflow in Run, also for viewers", async () => {
+    const editorFile = new File([JSON.stringify({ nodes: [{ id: 1, type: "EmptyImage" }], links: [] })], "editor.JSON");
+    for (const [file, canUpload] of [
+      [workflow, true],
+      [editorFile, false],
+    ] as const) {
+      const openedUrls = await dropOnPage([file], canUpload);
+      await waitFor(() => expect(openedUrls).toEqual(["/run"]));
+      expect(consumeRunRequest()).toEqual({ files: [file] });
+      expect(screen.queryByRole("dialog")).toBeNull();
+      cleanup();
+    }
+    await dropOnPage([new File([JSON.stringify({ nodes: [{ id: 1 }] })], "graph.json")]);
+    await findDialog("Add 1 file");
+  });
+
+  test("offers to open a workflow dropped with other files", async () => {
+    const openedUrls = await dropOnPage([new File(["x"], "one.bin"), workflow]);
+    await findDialog("Add 2 files");
+    fireEvent.click(screen.getByRole("button", { name: "Open in Run" }));
+    await findDialog("Add 1 file");
+    expect(openedUrls).toEqual(["/run"]);
+    expect(consumeRunRequest()).toEqual({ files: [workflow] });
   });
 
   test("adds files dropped while the dialog is open", async () => {
