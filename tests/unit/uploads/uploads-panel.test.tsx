@@ -1,4 +1,4 @@
-import { File } from "node:buffer";
+import { File as ReadableFile } from "node:buffer";
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -35,8 +35,9 @@ describe("uploads panel", () => {
   const findDialog = (name: string) => screen.findByRole("dialog", { name });
 
   const connection = { id: "c", name: "Studio", embedded: true };
-  const workflow = new File([JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } })], "poster.json");
-  async function dropOnPage(dropped: File[], canUpload = true) {
+  // jsdom's File can't be read.
+  const workflow = new ReadableFile([JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } })], "poster.json");
+  async function dropOnPage(dropped: (File | ReadableFile)[], canUpload = true) {
     const openedUrls: string[] = [];
     const page = (
       <PageProvider router={createFakeRouter((url) => openedUrls.push(url))} pathname="/jobs">
@@ -67,7 +68,7 @@ describe("uploads panel", () => {
   });
 
   test("opens a single dropped workflow in Run, also for viewers", async () => {
-    const editorFile = new File([JSON.stringify({ nodes: [{ id: 1, type: "EmptyImage" }], links: [] })], "editor.JSON");
+    const editorFile = new ReadableFile([JSON.stringify({ nodes: [{ id: 1, type: "EmptyImage" }], links: [] })], "editor.JSON");
     for (const [file, canUpload] of [
       [workflow, true],
       [editorFile, false],
@@ -78,7 +79,7 @@ describe("uploads panel", () => {
       expect(screen.queryByRole("dialog")).toBeNull();
       cleanup();
     }
-    await dropOnPage([new File([JSON.stringify({ nodes: [{ id: 1 }] })], "graph.json")]);
+    await dropOnPage([new ReadableFile([JSON.stringify({ nodes: [{ id: 1 }] })], "graph.json")]);
     await findDialog("Add 1 file");
   });
 
