@@ -7,7 +7,6 @@ import { useDenialText, useRunsAppsOnly } from "@/components/frame/member-contex
 import { getUploadSources, subscribeToUploadSource, type UploadSource } from "@/components/frame/upload-sources";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { usePathname } from "@/components/ui/link";
-import { getSelectedTimeZone } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
@@ -165,8 +164,7 @@ export function useWindowFiles({ isEnabled, onFiles, onUrls }: WindowFilesOption
       if (files.length === 0 && urls === undefined) return;
       event.preventDefault();
       if (urls !== undefined) return handleUrls(urls);
-      const namedFiles = files.map((file) => renamePastedFile(file, new Date()));
-      handleFiles(Promise.resolve(createDroppedFiles(namedFiles.map((file) => ({ path: file.name, file })))));
+      handleFiles(Promise.resolve(createDroppedFiles(files.map((file) => ({ path: file.name, file, pastedAt: new Date() })))));
     });
     return () => {
       endDrag();
@@ -190,26 +188,4 @@ function parseUrls(text: string): string | undefined {
 /** Whether the target is a form field, which handles pasted text itself. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
-}
-
-const timestampFormat = {
-  year: "numeric",
-  month: "2-digit",
-  day: "2-digit",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-} as const;
-
-/** Adds the time to the name of a pasted image, since browsers always name it image.png. Copied files keep their names. */
-export function renamePastedFile(file: File, pastedAt: Date): File {
-  const match = /^image(\.\w+)$/i.exec(file.name);
-  if (!match) return file;
-  const format = new Intl.DateTimeFormat("en-GB", { ...timestampFormat, hourCycle: "h23", timeZone: getSelectedTimeZone() });
-  const parts = new Map(format.formatToParts(pastedAt).map(({ type, value }) => [type, value]));
-  const [day, time] = [
-    [parts.get("year"), parts.get("month"), parts.get("day")],
-    [parts.get("hour"), parts.get("minute"), parts.get("second")],
-  ].map((values) => values.join("-"));
-  return new File([file], `pasted ${day} ${time}${match[1]}`, { type: file.type, lastModified: pastedAt.getTime() });
 }

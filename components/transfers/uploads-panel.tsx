@@ -1,27 +1,19 @@
 import { useLocale } from "next-intl";
-import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
-import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { use, useEffect, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-header";
-import { requestRun } from "@/components/frame/samples/samples";
 import { useCloseWarning } from "@/components/ui/hooks/page-events";
-import { useRouter } from "@/components/ui/link";
-import { showToast } from "@/components/ui/toast-store";
-import { type DroppedFiles, type NamedFile } from "@/lib/browser/files/dropped-files";
-import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
-import { asObject } from "@/lib/contract/json/json";
-import { readWorkflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { type Language } from "@/lib/shared/languages";
 import { UrlDialog } from "./downloads/url-dialog";
 import { type TrayView, UploadTray } from "./upload-tray";
-import { DEFAULT_DRAFT, getFieldsForFile, parseDraft, uploadPreferences } from "./uploads/asset-fields-form";
 import { EditAllDialog, ItemDialog } from "./uploads/item-dialog";
 import { HashDialog, StartDialog } from "./uploads/start-dialog";
 import { hasContentMismatch, type UploadRequest } from "./uploads/upload-item";
 import { useDownloads } from "./uploads/upload-list";
 import { countUploads } from "./uploads/upload-state";
 import { type NewUpload, tabUploads } from "./uploads/upload-store";
+import { useIncomingFiles } from "./uploads/use-incoming-files";
 
 type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
 
@@ -146,109 +138,4 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
       ) : null}
     </>
   );
-}
-
-/** `dropped` is undefined while folders are read. */
-type IncomingUpload = { dropped?: DroppedFiles };
-
-/**
- * Collects dropped, pasted or picked files until they are added. Discards files of a batch that was cancelled while it was read. A single
- * dropped workflow opens in Run instead.
- */
-function useIncomingFiles(request: UploadRequest, onReady: (uploads: readonly NewUpload[]) => void) {
-  const [incomingUpload, setIncoming] = useState<IncomingUpload>();
-  const [lastRequestId, setLastRequestId] = useState(0);
-  const handledId = useRef(0);
-  const cancelledId = useRef(0);
-  const router = useRouter();
-  const connectionParam = useConnectionParam();
-  if (request.source === "files" && request.id !== lastRequestId) {
-    setLastRequestId(request.id);
-    if (!incomingUpload) setIncoming({});
-  }
-
-  function openInRun(files: readonly NamedFile[]) {
-    requestRun({ files: files.map(({ file }) => file) });
-    router.push(withQuery("/run", { connection: connectionParam }));
-  }
-  const handleDropped = useEffectEvent((dropped: DroppedFiles, problem: string | undefined) => {
-    const workflows = dropped.files.filter(({ isWorkflow }) => isWorkflow);
-    if (problem !== undefined && workflows.length === 0) {
-      setIncoming(undefined);
-      return showToast({ tone: "bad", text: problem });
-    }
-    if (workflows.length > 0 && (problem !== undefined || (dropped.files.length === 1 && !incomingUpload?.dropped))) {
-      setIncoming(undefined);
-      return openInRun(workflows);
-    }
-    const preferences = uploadPreferences.get();
-    const fieldsResult = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
-    const waitingFiles = incomingUpload?.dropped;
-    if (waitingFiles || preferences.ask || !canAddDirectly(dropped) || !fieldsResult.ok)
-      return setIncoming({ dropped: waitingFiles ? mergeDropped(waitingFiles, dropped) : dropped });
-    setIncoming(undefined);
-    onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fieldsResult.value, path, "none") })));
-  });
-  useEffect(() => {
-    if (request.source !== "files" || request.id <= handledId.current) return;
-    const { id, canOpenWorkflows, problem } = request;
-    handledId.current = id;
-    void request.dropped
-      .then((dropped) => (canOpenWorkflows ? markWorkflows(dropped) : dropped))
-      .then((dropped) => {
-        if (id > cancelledId.current) handleDropped(dropped, problem);
-      });
-  }, [request]);
-
-  return {
-    incomingUpload,
-    clearIncoming: () => setIncoming(undefined),
-    cancel() {
-      cancelledId.current = handledId.current;
-      setIncoming(undefined);
-    },
-    /** Keeps the other files for adding. Only one workflow can be open at a time. */
-    openWorkflow(workflow: NamedFile) {
-      const dropped = incomingUpload?.dropped;
-      const files = dropped?.files.filter(({ isWorkflow }) => !isWorkflow) ?? [];
-      setIncoming(dropped && files.length > 0 ? { dropped: { ...dropped, files } } : undefined);
-      openInRun([workflow]);
-    },
-  };
-}
-
-/** Finds workflows in JSON files. Files in folders are not read, since there may be thousands. */
-async function markWorkflows(dropped: DroppedFiles): Promise<DroppedFiles> {
-  const files: NamedFile[] = [];
-  for (const file of dropped.files) files.push({ ...file, isWorkflow: await containsWorkflow(file) });
-  return { ...dropped, files };
-}
-
-async function containsWorkflow({ path, file }: NamedFile): Promise<boolean> {
-  if (!/^[^/]+\.json$/i.test(path) || file.size > workflowLimits.characters) return false;
-  const result = readWorkflow(await file.text().catch(() => ""));
-  if (result.ok) return true;
-  const { failure } = result;
-  if (failure.code !== "ui_format" || !Array.isArray(failure.file.nodes)) return false;
-  // Other graph files have a list of nodes, too.
-  return failure.file.nodes.some((node) => typeof asObject(node)?.type === "string");
-}
-
-/** Returns false if the user must first confirm exceeded limits, or empty or skipped files, or may open a workflow. */
-function canAddDirectly({ files, unreadableCount, skippedCount, isTruncated }: DroppedFiles): boolean {
-  return (
-    files.length > 0 &&
-    files.every(({ file, isWorkflow }) => file.size > 0 && !isWorkflow) &&
-    unreadableCount + skippedCount === 0 &&
-    !isTruncated
-  );
-}
-
-function mergeDropped(earlierFiles: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
-  return {
-    files: [...earlierFiles.files, ...dropped.files],
-    unreadableCount: earlierFiles.unreadableCount + dropped.unreadableCount,
-    skippedCount: earlierFiles.skippedCount + dropped.skippedCount,
-    isTruncated: earlierFiles.isTruncated || dropped.isTruncated,
-  };
 }

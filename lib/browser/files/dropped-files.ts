@@ -1,7 +1,7 @@
 // Reads dropped or selected files. Call `readDroppedFiles` before any await in a drop handler, because the browser empties the drop when
 // the handler returns.
 
-export type NamedFile = { path: string; file: File; isWorkflow?: boolean };
+export type NamedFile = { path: string; file: File; pastedAt?: Date; isWorkflow?: boolean };
 export type DroppedFiles = { files: NamedFile[]; unreadableCount: number; skippedCount: number; isTruncated: boolean };
 
 const MAX_FILES = 10_000;

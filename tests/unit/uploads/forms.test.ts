@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { renamePastedFile } from "@/components/transfers/add-assets";
 import { MAX_URLS, parseUrlEntries } from "@/components/transfers/downloads/url-row";
 import {
   DEFAULT_DRAFT,
@@ -11,6 +10,7 @@ import {
 } from "@/components/transfers/uploads/asset-fields-form";
 import { parseHash } from "@/components/transfers/uploads/start-dialog";
 import { compareStoredFile } from "@/components/transfers/uploads/upload-file";
+import { renamePastedFile } from "@/components/transfers/uploads/use-incoming-files";
 import { storeTimeZone } from "@/components/ui/time";
 import { maskAddress, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
