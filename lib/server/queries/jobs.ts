@@ -33,18 +33,26 @@ export async function countJobs(
 ): Promise<Result<JobCounts, Failure>> {
   const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
-  const count = (...status: KnownJobState[]) =>
+  const count = (status?: KnownJobState) =>
     requestRedacted(operations.listJobs, access.value, {
-      query: { ...(status.length > 0 && { status }), offset: 0, limit: 1 },
+      query: { ...(status && { status: [status] }), offset: 0, limit: 1 },
       signal,
       waiter: "poll",
     });
-  const [jobsResult, runningResult, pendingResult] = await Promise.all([count(), count("in_progress"), count("pending")]);
-  if (!jobsResult.ok) return jobsResult;
+  const [allResult, openResult] = await Promise.all([count(), listOpenJobs(access.value, signal)]);
+  if (!allResult.ok) return allResult;
+  if (!openResult.ok) return openResult;
+  const jobs = allResult.value.value.pagination.total;
+  const { jobs: rows, pagination } = openResult.value.value;
+  const openTotal = pagination.total;
+  const { running, pending } = toQueueView(rows, undefined);
+  if (openTotal !== undefined && rows.length >= openTotal) return ok({ jobs, running: running.length, pending: pending.length });
+  // Some open jobs are not listed.
+  const runningResult = await count("in_progress");
   if (!runningResult.ok) return runningResult;
-  if (!pendingResult.ok) return pendingResult;
-  const getTotal = ({ value }: typeof jobsResult.value) => value.pagination.total;
-  return ok({ jobs: getTotal(jobsResult.value), running: getTotal(runningResult.value), pending: getTotal(pendingResult.value) });
+  const runningTotal = runningResult.value.value.pagination.total;
+  const hasTotals = openTotal !== undefined && runningTotal !== undefined;
+  return ok({ jobs, running: runningTotal, pending: hasTotals ? Math.max(0, openTotal - runningTotal) : undefined });
 }
 
 /** True if jobs were submitted to or removed from the connection through this console, so it is not new even without jobs. */
@@ -99,8 +107,7 @@ type QueuePositions = ReadonlyMap<string, number | undefined>;
 export async function getQueue(context: Context, connectionId?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
-  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_QUEUE_ROWS };
-  const result = await requestRedacted(operations.listJobs, access.value, { query, signal, waiter: signal ? "poll" : "page" });
+  const result = await listOpenJobs(access.value, signal);
   if (!result.ok) return result;
   const { jobs, pagination, unreadable } = result.value.value;
   const waitingIds = jobs.filter(isPending).map(({ id }) => id);
@@ -108,6 +115,12 @@ export async function getQueue(context: Context, connectionId?: string, signal?:
   const canStopRunning = jobs.length > waitingIds.length && (await canStopJobs(access.value, signal));
   const view = toQueueView(jobs, positions);
   return ok({ ...view, canStop: canStopRunning, total: pagination.total, unreadable });
+}
+
+/** The queue and the counts share this request. */
+function listOpenJobs(access: Access, signal: AbortSignal | undefined) {
+  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_QUEUE_ROWS };
+  return requestRedacted(operations.listJobs, access, { query, signal, waiter: signal ? "poll" : "page" });
 }
 
 /** Undefined if no positions are known. Cached between polls, because waiting jobs keep their order. */
