@@ -30,7 +30,7 @@ import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { checkGuard, guardedRoute, type Handler } from "./guard";
 
-/** Topics with the same value for all members who may read them. */
+/** Topics whose value depends only on the connection and its key, so it is the same for all members who may read them. */
 const sharedTopics: ReadonlySet<TopicName> = new Set([
   "jobs",
   "search",
@@ -43,6 +43,9 @@ const sharedTopics: ReadonlySet<TopicName> = new Set([
   "asset",
   "files",
   "runners",
+  "tasks",
+  "runs-by-day",
+  "health",
 ]);
 
 /** Twice a service's limit, because the console adds names. */

@@ -1,5 +1,6 @@
 // Tests the live hub's limits and request coalescing.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Role } from "@/lib/contract/members/roles";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
 import { createLog } from "@/lib/server/log";
@@ -7,6 +8,7 @@ import { createResponseCache } from "@/lib/server/upstream/response-cache";
 import { ok } from "@/lib/shared/result";
 import { API_KEY, connectService, createJobPage } from "@/tests/support/connection-client";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
+import { createLivePath } from "@/tests/support/live-stream";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -194,6 +196,30 @@ describe("request coalescing", async () => {
     const { headers } = await createAccessToken(harness, "viewer");
     await listJobs({ as: undefined, headers });
     expect(countCalls()).toBe(2);
+  });
+
+  async function getReaderKeys(topics: readonly string[], roles: readonly Role[]): Promise<string[]> {
+    const subscribe = vi.spyOn(harness.console.liveHub, "subscribe");
+    for (const role of roles) await harness.request(createLivePath(topics, { format: "json" }), { as: role });
+    const keys = subscribe.mock.calls.map(([{ key }]) => key);
+    subscribe.mockRestore();
+    return keys;
+  }
+
+  it("shares a reader between the viewers of a job except its submitter", async () => {
+    await postAsOperator("/api/prompt", { prompt: { "1": { class_type: "A", inputs: {} } } });
+    const topics = [`job:submitted?connection=${connection}`];
+    const [viewer, admin, owner, submitter] = await getReaderKeys(topics, ["viewer", "admin", "owner", "operator"]);
+    expect([admin, owner]).toEqual([viewer, viewer]);
+    expect(submitter).not.toBe(viewer);
+  });
+
+  it("shares the readers of topics that depend only on the connection", async () => {
+    const topics = ["tasks?connection=embedded", "tasks", "health", "runs-by-day?connection=embedded&zone=UTC", "usage", "session"];
+    const keys = await getReaderKeys(topics, ["viewer", "admin"]);
+    expect(topics.map((_, index) => keys[index] === keys[index + topics.length])).toEqual([true, true, true, true, false, false]);
+    // The default connection of both members.
+    expect(keys[1]).toBe(keys[0]);
   });
 
   it("starts a new call 250 ms after the last one", async () => {
