@@ -4,6 +4,7 @@ import { measureLoad } from "../load";
 import { MANY_JOBS, withDeskAndService } from "../many-jobs";
 import { startBareProxy } from "../processes";
 import { type Section } from "../section";
+import { getResidentMiB } from "../service/memory";
 
 export const calls: Section = {
   name: "calls",
@@ -27,5 +28,6 @@ export const calls: Section = {
       await proxy.process.stop();
       print(`## GET /api/jobs?limit=50 at ${MANY_JOBS.toLocaleString("en")} jobs`);
       print(formatTable(["how", "connections", "p50 ms", "p95 ms", "requests/s"], rows));
+      print(`Memory of the console after the load: ${getResidentMiB(desk.process.pid).toFixed(0)} MiB.`);
     }),
 };
