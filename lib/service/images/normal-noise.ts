@@ -1,6 +1,6 @@
 // Generates normal noise from a seed like ComfyUI: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { countPixels, createSampleFrame, createStages, forEachChunk, type Raster, type Tick } from "./raster";
+import { countPixels, createStages, forEachChunk, mapSamples, type Raster, type Tick } from "./raster";
 
 const fround = Math.fround;
 const STATE_SIZE = 624;
@@ -78,24 +78,17 @@ export function addNoise(raster: Raster, seed: number | bigint, strength: number
   const nextStage = createStages(tick, 2);
   const count = countPixels(raster) * raster.channels;
   const noise = generateNormalNoise(seed, count, nextStage());
-  const mixTick = nextStage();
   const noiseFactor = fround(strength);
-  let offset = 0;
-  const frames = raster.frames.map((frame) => {
-    const samples = frame.samples();
+  const mix = (samples: Float32Array, frameTick: Tick, index: number) => {
     const out = new Float32Array(samples.length);
-    forEachChunk(
-      out.length,
-      (progress) => mixTick((offset + progress * out.length) / count),
-      (start, end) => {
-        for (let i = start; i < end; i++) {
-          const value = fround((samples[i] ?? 0) + fround(noiseFactor * (noise[offset + i] ?? 0)));
-          out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
-        }
-      },
-    );
-    offset += out.length;
-    return createSampleFrame(out);
-  });
-  return { ...raster, frames };
+    const offset = index * out.length;
+    forEachChunk(out.length, frameTick, (start, end) => {
+      for (let i = start; i < end; i++) {
+        const value = fround((samples[i] ?? 0) + fround(noiseFactor * (noise[offset + i] ?? 0)));
+        out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
+      }
+    });
+    return out;
+  };
+  return mapSamples(raster, raster, mix, nextStage());
 }

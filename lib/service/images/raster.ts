@@ -20,8 +20,13 @@ export function createEmptySamples(raster: Size & { channels: number }): Float32
 
 export function mapFrames(raster: Raster, size: Size, transform: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
   const count = raster.frames.length;
-  const frames = raster.frames.map((frame, index) => transform(frame, (progress) => tick((index + progress) / count), index));
-  return { width: size.width, height: size.height, channels: raster.channels, frames };
+  const { width, height } = size;
+  const frames = raster.frames.map((frame, index) => {
+    const result = transform(frame, (progress) => tick((index + progress) / count), index);
+    tick((index + 1) / count, { width, height, channels: raster.channels, frames: [result] });
+    return result;
+  });
+  return { width, height, channels: raster.channels, frames };
 }
 
 type MapSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
@@ -53,7 +58,7 @@ export function mapRows(raster: Raster, target: Size & { channels: 1 | 3 }, fill
       }
       return out;
     },
-    tick,
+    (progress, result) => tick(progress, result && { ...result, channels }),
   );
   return { ...image, channels };
 }
@@ -72,15 +77,15 @@ export function hasSameSize(a: Size, b: Size): boolean {
   return a.width === b.width && a.height === b.height;
 }
 
-/** Reports progress from 0 to 1, about once per row. May throw to end the computation, for example on cancel. */
-export type Tick = (progress: number) => void;
+/** Reports progress from 0 to 1, about once per row, and each finished image. May throw to end the computation, for example on cancel. */
+export type Tick = (progress: number, image?: Raster) => void;
 
-/** Splits a tick into `count` consecutive stages, which together go from 0 to 1 once. */
+/** Splits a tick into `count` consecutive stages, which together go from 0 to 1 once. The last one finishes the images. */
 export function createStages(tick: Tick, count: number): () => Tick {
   let stageCount = 0;
   return () => {
     const stage = stageCount++;
-    return (progress) => tick((stage + progress) / count);
+    return (progress, image) => tick((stage + progress) / count, stage === count - 1 ? image : undefined);
   };
 }
 
@@ -120,6 +125,8 @@ export type Frame = {
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;
+  /** Doesn't convert the whole frame. */
+  sampleAt(index: number): number;
 };
 
 /** The samples must not change afterwards. */
@@ -128,6 +135,7 @@ export function createSampleFrame(samples: Float32Array): Frame {
     byteLength: samples.byteLength,
     samples: () => samples,
     bytes: (tick = () => undefined) => toBytes(samples, tick),
+    sampleAt: (index) => samples[index] ?? 0,
   };
 }
 
@@ -146,5 +154,6 @@ export function createByteFrame(bytes: Uint8Array): Frame {
       return (samples = out);
     },
     bytes: () => bytes,
+    sampleAt: (index) => (bytes[index] ?? 0) / 255,
   };
 }

@@ -4,13 +4,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { getOwn } from "@/lib/contract/json/json";
 import { readPixels } from "../images/decode";
+import { type Tick } from "../images/raster";
 import { checkTexts, createShownTextsCheck, type NodeContext, NodeFailure, renumberDisplayName } from "./definition";
 import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
 import { readInputLiteral } from "./literal";
 import { type CachedNodeResult, createNodeValues, type NodeCache, type NodeValues, planReuse, type Reuse } from "./node-cache";
 import { type PlannedNode, planRun } from "./plan";
 import { createPreviews, type Previews } from "./previews";
-import { type Cancellation, CancelledError, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
+import {
+  type Cancellation,
+  CancelledError,
+  type PreviewPixels,
+  type ProducedFile,
+  type RunEvent,
+  type RunOutcome,
+  type RunRequest,
+} from "./run";
 import { getOutputPath } from "./stored-outputs";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
@@ -99,9 +108,9 @@ async function writeAndSync(handle: FileHandle, content: Buffer): Promise<void> 
 }
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
-  const { request, cancellation, send } = execution;
+  const { request, cancellation, send, sendPreview } = execution;
   const progress = createProgressReporter(send);
-  const previews = createPreviews((bytes) => send({ kind: "preview", bytes }));
+  const previews = createPreviews(sendPreview);
   try {
     const plan = planRun(request.graph, request.outputs);
     const nodeValues = createNodeValues(plan.readerCounts, request.maxPixels);
@@ -116,9 +125,10 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
     const checkShownTexts = createShownTextsCheck();
     for (const [nodesDone, plannedNode] of plan.order.entries()) {
       const state = { nodesDone, nodesTotal: plan.order.length, currentNode: plannedNode.id };
-      const tick = (nodeProgress: number) => {
+      const tick: Tick = (nodeProgress, image) => {
         cancellation.check();
         progress.report(state, nodeProgress);
+        if (image) previews.offer([image]);
       };
       cancellation.check();
       progress.report(state);
@@ -258,6 +268,7 @@ type Execution = {
   cancellation: Cancellation;
   cache: NodeCache;
   send: (event: RunEvent) => void;
+  sendPreview: (preview: PreviewPixels) => void;
 };
 
 type NodeRun = Execution & {
@@ -265,6 +276,6 @@ type NodeRun = Execution & {
   reuse: Reuse;
   getNextNumber: (prefix: string) => number;
   checkShownTexts: (texts: readonly string[]) => void;
-  tick: (nodeProgress: number) => void;
+  tick: Tick;
   previews: Previews;
 };

@@ -79,7 +79,13 @@ export type RunOutcome =
 /** `graph` is JSON text, because a message does not preserve how numbers are written. */
 export type WorkerCommand = { kind: "run"; request: Omit<RunRequest, "graph">; graph: string; cancelFlag: Int32Array } | { kind: "cancel" };
 
-export type WorkerMessage = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
+/** The main thread encodes previews, because nodes block the worker's event loop. */
+export type PreviewPixels = { width: number; height: number; pixels: Uint8Array };
+
+export type WorkerMessage =
+  | { kind: "event"; jobId: string; event: RunEvent }
+  | { kind: "preview"; jobId: string; preview: PreviewPixels }
+  | { kind: "done"; jobId: string; outcome: RunOutcome };
 
 export function createCancelFlag(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -1,7 +1,16 @@
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
-import { createCancelFlag, type RunEvent, type RunOutcome, type RunRequest, type WorkerCommand, type WorkerMessage } from "./run";
+import { encodePreview } from "./previews";
+import {
+  createCancelFlag,
+  type PreviewPixels,
+  type RunEvent,
+  type RunOutcome,
+  type RunRequest,
+  type WorkerCommand,
+  type WorkerMessage,
+} from "./run";
 
 const CANCEL_TIMEOUT_MS = 120;
 const MAX_HEAP_MB = 512;
@@ -122,8 +131,14 @@ export function createRunner({ workerPath }: { workerPath: string }): Runner {
       endTask(task, message.outcome);
       return;
     }
+    if (message.kind === "preview") return void sendPreview(task, message.preview).catch(() => undefined);
     if (message.event.kind === "start") task.currentNode = message.event.nodeId;
     task.onEvent(message.event);
+  }
+
+  async function sendPreview(task: Task, preview: PreviewPixels): Promise<void> {
+    const bytes = await encodePreview(preview);
+    if (activeTasks.has(task)) task.onEvent({ kind: "preview", bytes });
   }
 
   return {

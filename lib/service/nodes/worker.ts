@@ -37,7 +37,11 @@ port.on("message", (message: WorkerCommand) => {
   };
   // A wait or an encoder may continue in the background after a cancel. The response does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
-  void executeGraph({ request, cancellation, cache, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
-    send({ kind: "done", jobId, outcome }),
-  );
+  void executeGraph({
+    request,
+    cancellation,
+    cache,
+    send: (event) => send({ kind: "event", jobId, event }),
+    sendPreview: (preview) => send({ kind: "preview", jobId, preview }),
+  }).then((outcome) => send({ kind: "done", jobId, outcome }));
 });

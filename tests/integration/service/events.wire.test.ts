@@ -108,6 +108,19 @@ describe("job events", () => {
     await socket.waitForEnd(id);
   });
 
+  it("sends previews of a batch's finished images while its node runs", async () => {
+    const socket = await connectSocket("");
+    const image = { class_type: "EmptyImage", inputs: { width: 256, height: 256, batch_size: 200, color: 0x336699 } };
+    const blur = { class_type: "ImageBlur", inputs: { image: ["1", 0], blur_radius: 31, sigma: 1 } };
+    const save = { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "a" } };
+    const id = await submitGraph(client, { "1": image, "2": blur, "3": save });
+    await until("two previews have arrived", () => socket.previews.length > 1);
+    const isSaving = socket.getMessages(id).some(({ type, data }) => type === "executing" && data.node === "3");
+    await client.post(`/job/${id}/cancel`);
+    await socket.waitForEnd(id);
+    expect(isSaving).toBe(false);
+  });
+
   it("sends the state of nodes that finished before the client connected", async () => {
     const id = await submitGraph(client, createWaitGraph(600, 0x12));
     await until("the first node has finished", async () => Number(asRecord((await readJob(client, id)).progress ?? {}).nodes_done) > 0);

@@ -1,7 +1,7 @@
 import { type DecodedImage, toDecodedImage } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { createSolidImage, createSolidMask, extractChannelMask, invertRaster } from "@/lib/service/images/geometry";
-import { createStages, type Raster, type Tick } from "@/lib/service/images/raster";
+import { createStages, getFrame, type Raster, type Tick } from "@/lib/service/images/raster";
 import {
   createBareImageField,
   createComboField,
@@ -115,6 +115,7 @@ async function savePngs(images: Raster, options: PngOptions, context: NodeContex
   const nextStage = createStages(context.tick, images.frames.length);
   for (const index of images.frames.keys()) {
     const { compressionLevel } = options;
+    context.tick(index / images.frames.length, { ...images, frames: [getFrame(images, index)] });
     const content = await encodePng(images, index, { compressionLevel, texts: context.pngText }, nextStage());
     const name = createDisplayName(options.prefix, { size, frame: index, extension: "png" }, context);
     await context.saveFile({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: options.type });

@@ -1,4 +1,4 @@
-import { createField, createOutput, type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
+import { createField, createOutput, type InputField, isRaster, type NodeDefinition, NodeFailure, toOptional } from "../definition";
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
@@ -78,13 +78,15 @@ export const waitNode: NodeDefinition = {
   outputs: [createOutput("*", "anything")],
   cacheable: false,
   async run(inputs, context) {
+    const value = inputs.value("anything");
     const totalMs = inputs.number("seconds") * 1000;
+    if (isRaster(value)) context.tick(0, value);
     const startMs = performance.now();
     for (let elapsedMs = 0; elapsedMs < totalMs; elapsedMs = performance.now() - startMs) {
       context.tick(elapsedMs / totalMs);
       await context.wait(Math.min(TICK_MS, totalMs - elapsedMs));
     }
-    return { values: [inputs.value("anything")] };
+    return { values: [value] };
   },
 };
 

@@ -53,8 +53,9 @@ export const imageScale: NodeDefinition = {
     if (width === 0 && height === 0) return { values: [image] };
     const size = getTargetSize(image, width, height);
     const method = inputs.choice("upscale_method", scaleMethods);
-    const nextStage = createStages(context.tick, 2);
-    const croppedImage = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
+    const isCropped = inputs.text("crop") === "center";
+    const nextStage = createStages(context.tick, isCropped ? 2 : 1);
+    const croppedImage = isCropped ? cropToShape(image, size, nextStage()) : image;
     claimScaledPixels(context.claimPixels, croppedImage, size, method);
     return { values: [scaleRaster(croppedImage, size, method, nextStage())] };
   },
