@@ -89,7 +89,8 @@ export function createCopiesActions(store: RunStore, api: SubmitApi & CatalogueA
       if (!copies?.ending || !runningCopies || copies.connection !== context.connection) return;
       dispatch({ type: "resumed", id: copies.id });
       const { plan, writer } = runningCopies;
-      await send(copies, plan, writer ?? createEditorFileWriter(plan.workflow.extraData, api));
+      // Undefined after a reload, and if the node list couldn't be read.
+      await send(copies, plan, (await writer) ?? createEditorFileWriter(plan.workflow.extraData, api));
     },
     /** Marks jobs that were cancelled before they ran, since some services forget such jobs. */
     markCancelled(jobIds: readonly string[]) {

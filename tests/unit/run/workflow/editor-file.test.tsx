@@ -138,17 +138,23 @@ test("shows the node list when a retry succeeds", async () => {
   expect(result.current).toMatchObject({ info: { SaveImage: {} }, error: undefined });
 });
 
-test("writes values to the editor file when copies resume after a reload", async () => {
+test("writes values to the editor file when copies resume after a reload and an outage", async () => {
   recordSavedFiles();
   const { submissions, api } = createAcceptingApi({ readCatalogue });
-  const { sendPrompt } = api;
-  showRunPage({ ...api, sendPrompt: async () => failed({ code: "QUEUE_LIMIT", message: "", status: 429 }) });
+  const refuse = async () => failed({ code: "QUEUE_LIMIT", message: "", status: 429 });
+  const resume = async () => fireEvent.click(await screen.findByRole("button", { name: "Submit 2 more" }));
+  showRunPage({ ...api, sendPrompt: refuse });
   await openDroppedFile("one.json", readFixture("01-basic-image.editor.json"));
   await runCopies(2, "open");
   await screen.findByText("1 refused · 1 not sent");
-  reloadPage({ ...api, sendPrompt });
-  const resumeButton = await screen.findByRole("button", { name: "Submit 2 more" });
-  fireEvent.click(resumeButton);
+  const sendPrompt = vi.fn<typeof api.sendPrompt>(refuse);
+  const readList = vi.fn<typeof api.readCatalogue>(refuse);
+  reloadPage({ ...api, sendPrompt, readCatalogue: readList });
+  await resume();
+  await waitFor(() => expect(sendPrompt).toHaveBeenCalled());
+  sendPrompt.mockImplementation(api.sendPrompt);
+  readList.mockImplementation(readCatalogue);
+  await resume();
   await screen.findByText("2 in the queue");
   const readWidth = ({ extra_data }: (typeof submissions)[number]) =>
     toApiWorkflow(extra_data.extra_pnginfo.workflow, info).graph["1"]?.inputs.width;
