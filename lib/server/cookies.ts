@@ -24,7 +24,8 @@ export function getSessionCookieName(scope: CookieScope): string {
   return getCookieName(SESSION_COOKIE, scope);
 }
 
-const SIGN_IN_COOKIE_SECONDS = 15 * 60;
+/** The lifetime of a sign-in's cookies. */
+export const SIGN_IN_TTL_SECONDS = 15 * 60;
 
 /** All cookies of next-auth, renamed and limited to our path. Its default names would clash with other products on the host. */
 export function createNextAuthCookies(scope: CookieScope) {
@@ -36,9 +37,9 @@ export function createNextAuthCookies(scope: CookieScope) {
     sessionToken: toCookie("session"),
     csrfToken: toCookie("csrf"),
     callbackUrl: toCookie("callback"),
-    pkceCodeVerifier: toCookie("pkce", SIGN_IN_COOKIE_SECONDS),
-    state: toCookie("state", SIGN_IN_COOKIE_SECONDS),
-    nonce: toCookie("nonce", SIGN_IN_COOKIE_SECONDS),
+    pkceCodeVerifier: toCookie("pkce", SIGN_IN_TTL_SECONDS),
+    state: toCookie("state", SIGN_IN_TTL_SECONDS),
+    nonce: toCookie("nonce", SIGN_IN_TTL_SECONDS),
   };
 }
 

@@ -4,7 +4,7 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { type Composition, type Dependencies } from "../composition-type";
-import { formatCookieAttributes, getCookieName, readCookie } from "../cookies";
+import { formatCookieAttributes, getCookieName, readCookie, SIGN_IN_TTL_SECONDS } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type RequestHeaders } from "./session";
 
@@ -62,9 +62,6 @@ const signInStateSchema = z.object({
 });
 export type Purpose = z.infer<typeof purposeSchema>;
 export type SignInState = z.infer<typeof signInStateSchema>;
-
-/** The lifetime of next-auth's own cookies for a sign-in. */
-const SIGN_IN_TTL_SECONDS = 15 * 60;
 
 /**
  * Returns false if a response with this state was used before. Its URL remains in histories and logs, and a provider may accept its

@@ -13,7 +13,7 @@ import { type Env, getConsoleUrl } from "../env";
 import { createDoctorProof, deriveInstallationName, PROOF_HEADER, readAuthSecretFile, type SeenRequest } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { getOidcSettingName, type OidcProvider } from "../sign-in-settings";
-import { openStore, type Store } from "../store/store";
+import { openStore } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { checkServiceDatabase, STATEMENT_TIMEOUT_MS } from "./databases";
@@ -128,13 +128,9 @@ export async function checkNetwork(env: Env, now: () => number): Promise<Finding
 async function readAuthSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
   if (databaseUrl === undefined) return readAuthSecretFile(dataDir);
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
-  return withPostgresStore(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
-}
-
-async function withPostgresStore<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
-  const store = openStore("", url);
+  const store = openStore("", databaseUrl);
   try {
-    return await read(store);
+    return await readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys));
   } catch {
     return undefined; // a separate check reports problems with the database or the key ring
   } finally {
