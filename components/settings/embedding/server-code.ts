@@ -280,7 +280,11 @@ func main() {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Write([]byte(makeTicket(member, origin)))
 	})
-	log.Fatal(http.ListenAndServe(":4000", nil))
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "4000"
+	}
+	log.Fatal(http.ListenAndServe(":"+port, nil))
 }
 `,
 };
