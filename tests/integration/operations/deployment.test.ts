@@ -14,7 +14,7 @@ import { readSteps, requireBuilt } from "./dockerfile";
 
 const recordSchema = z.record(z.string(), z.unknown());
 const serviceSchema = z.strictObject({
-  build: z.literal(".").optional(),
+  build: z.strictObject({ context: z.literal("."), args: z.record(z.string(), z.string()) }).optional(),
   image: z.string(),
   restart: z.literal("unless-stopped"),
   init: z.boolean().optional(),
@@ -82,7 +82,14 @@ describe.each([
     for (const [name, service] of ownServices)
       expect([name, service]).toMatchObject([
         name,
-        { build: ".", read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"], init: true },
+        {
+          build: { args: { LIGHTDESK_BASE_PATH: "${LIGHTDESK_BASE_PATH:-}" } },
+          read_only: true,
+          tmpfs: ["/tmp"],
+          cap_drop: ["ALL"],
+          security_opt: ["no-new-privileges:true"],
+          init: true,
+        },
       ]);
     for (const { ports = [] } of services.values()) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
