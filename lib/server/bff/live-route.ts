@@ -102,7 +102,8 @@ async function openTopic(
   // Raw responses are neither limited nor masked.
   if (search.has(RAW_PARAMETER)) return failed(createFailure("INVALID_QUERY", "raw: live updates have no raw values."));
   const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const needsTarget = guard.needsConnection || connectionParam !== undefined;
+  // Downloads are listed without the connection's key, so their guard doesn't need a connection.
+  const needsTarget = guard.needsConnection || name === "tasks" || connectionParam !== undefined;
   const targetResult = needsTarget ? await resolveTarget(context, connectionParam, findVisibleConnection) : undefined;
   if (targetResult && !targetResult.ok) return targetResult;
   const target = targetResult?.value;

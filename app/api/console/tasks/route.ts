@@ -1,7 +1,7 @@
-import { guardedRoute } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 import { listDownloads } from "@/lib/server/tasks/downloads";
 
-export const GET = guardedRoute({ action: "listDownloads", role: "viewer", needsConnection: true }, async (context) => {
+export const GET = consoleRoute("listDownloads", "viewer", async (context) => {
   return toJsonResponse(await listDownloads(context));
 });
