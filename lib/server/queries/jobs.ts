@@ -26,6 +26,9 @@ export async function listJobs(context: Context, query: JobsQuery, connectionId?
   return readFromService(context, connectionId, operations.listJobs, { query });
 }
 
+/** Most queues have fewer jobs, which one request counts by state. */
+const COUNTED_ROWS = 50;
+
 export async function countJobs(
   context: Context,
   connectionId: string | undefined,
@@ -39,7 +42,7 @@ export async function countJobs(
       signal,
       waiter: "poll",
     });
-  const [allResult, openResult] = await Promise.all([count(), listOpenJobs(access.value, signal)]);
+  const [allResult, openResult] = await Promise.all([count(), listOpenJobs(access.value, COUNTED_ROWS, signal)]);
   if (!allResult.ok) return allResult;
   if (!openResult.ok) return openResult;
   const jobs = allResult.value.value.pagination.total;
@@ -47,7 +50,6 @@ export async function countJobs(
   const openTotal = pagination.total;
   const { running, pending } = toQueueView(rows, undefined);
   if (openTotal !== undefined && rows.length >= openTotal) return ok({ jobs, running: running.length, pending: pending.length });
-  // Some open jobs are not listed.
   const runningResult = await count("in_progress");
   if (!runningResult.ok) return runningResult;
   const runningTotal = runningResult.value.value.pagination.total;
@@ -107,7 +109,7 @@ type QueuePositions = ReadonlyMap<string, number | undefined>;
 export async function getQueue(context: Context, connectionId?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(context, connectionId);
   if (!access.ok) return access;
-  const result = await listOpenJobs(access.value, signal);
+  const result = await listOpenJobs(access.value, MAX_QUEUE_ROWS, signal);
   if (!result.ok) return result;
   const { jobs, pagination, unreadable } = result.value.value;
   const waitingIds = jobs.filter(isPending).map(({ id }) => id);
@@ -117,9 +119,8 @@ export async function getQueue(context: Context, connectionId?: string, signal?:
   return ok({ ...view, canStop: canStopRunning, total: pagination.total, unreadable });
 }
 
-/** The queue and the counts share this request. */
-function listOpenJobs(access: Access, signal: AbortSignal | undefined) {
-  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_QUEUE_ROWS };
+function listOpenJobs(access: Access, limit: number, signal: AbortSignal | undefined) {
+  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit };
   return requestRedacted(operations.listJobs, access, { query, signal, waiter: signal ? "poll" : "page" });
 }
 
