@@ -248,13 +248,13 @@ async function requireBytes(source: string): Promise<void> {
   }
 }
 
-/** Extracts colours without transparency, or transparency alone, as PNG. Matches ComfyUI's `GET /view`. */
+/** Extracts colours without transparency, or transparency alone, as upright PNG. Matches ComfyUI's `GET /view`. */
 function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
   return decodeImage(path, "The channels of this file cannot be read.", () => {
-    const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
-    if (channel === "rgb") return image.removeAlpha().toColourspace("srgb").png().toBuffer();
+    const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS }).autoOrient().toColourspace("srgb");
+    if (channel === "rgb") return image.removeAlpha().png().toBuffer();
     // Black with the original's transparency. An image without alpha becomes opaque.
-    return image.ensureAlpha().toColourspace("srgb").linear([0, 0, 0, 1], [0, 0, 0, 0]).png().toBuffer();
+    return image.ensureAlpha().modulate({ brightness: 0, saturation: 0 }).png().toBuffer();
   });
 }
 

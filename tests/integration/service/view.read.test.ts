@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, createPng, fetchBytes } from "./support";
+import { asRecord, asString, createPng, fetchBytes, uploadImage } from "./support";
 
 describe("GET /api/view", async () => {
   const bytes = createPng(300, 200, { seed: 3 });
@@ -41,14 +41,30 @@ describe("GET /api/view", async () => {
     expect((await client.get("/api/view?filename=photo.png")).text).toBe("user text");
   });
 
-  it("serves a single channel as PNG and rejects an unknown edge", async () => {
-    for (const [channel, channels] of [
-      ["a", 4],
-      ["rgb", 3],
-    ] as const) {
-      const png = await fetchBytes(client, `/api/view?filename=product.png&channel=${channel}`);
-      expect(await sharp(png).metadata()).toMatchObject({ format: "png", channels });
-    }
+  it.each([
+    ["RGB", 3, "srgb", 255],
+    ["RGBA", 4, "srgb", 128],
+    ["gray", 3, "b-w", 255],
+    ["gray with alpha", 4, "b-w", 128],
+    ["16-bit RGB", 3, "rgb16", 255],
+    ["16-bit RGBA", 4, "rgb16", 128],
+    ["CMYK", 3, "cmyk", 255],
+  ] as const)("serves upright channels of an image as PNG: %s", async (_name, channels, space, alpha) => {
+    const image = sharp({ create: { width: 3, height: 2, channels, background: "#ff804080" } })
+      .toColourspace(space)
+      .withMetadata({ orientation: 6 });
+    const bytes = new Uint8Array(await (space === "cmyk" ? image.jpeg() : image.png()).toBuffer());
+    const name = await uploadImage(client, bytes, "channels");
+    const rgb = await fetchBytes(client, `/api/view?filename=${name}&channel=rgb`);
+    expect(await sharp(rgb).metadata()).toMatchObject({ format: "png", width: 2, height: 3, space: "srgb", channels: 3 });
+    const { data, info } = await sharp(await fetchBytes(client, `/api/view?filename=${name}&channel=a`))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect(info).toMatchObject({ width: 2, height: 3, channels: 4 });
+    expect([...data]).toEqual(Array.from({ length: 6 }, () => [0, 0, 0, alpha]).flat());
+  });
+
+  it("rejects an unknown edge", async () => {
     expect(await client.get(`/api/view?filename=${file}&res=63`)).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining("res") },
