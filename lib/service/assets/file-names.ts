@@ -61,7 +61,7 @@ async function findAssetSeqs(reader: Reader, userId: number, names: readonly str
 }
 
 export function findHashInName(name: string): string | undefined {
-  return hashNamePattern.exec(name.replace(annotationPattern, ""))?.[1];
+  return hashNamePattern.exec(basename(name.replace(annotationPattern, "")))?.[1];
 }
 
 /** Returns the requested name, its hash, the file name with and without folders, and the preferred tag. */

@@ -1,3 +1,4 @@
+import { basename } from "node:path/posix";
 import { copySpellings } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn } from "@/lib/contract/json/json";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
@@ -10,13 +11,13 @@ const MAX_DEPTH = 4;
 const MAX_NAME_LENGTH = 255;
 const fileNamePattern = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
 
-/** Matches content hashes and job outputs. On a runner, these may belong to another user. */
+/** Matches content hashes and job outputs, without their folder. On a runner, these may belong to another user. */
 const privateNamePattern = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
 
 type TextPredicate = (text: string) => boolean;
 
 /** Whether a name that matches none of the user's files must not be looked up on a runner. */
-export const isPrivateName: TextPredicate = (text) => privateNamePattern.test(text.trim());
+export const isPrivateName: TextPredicate = (text) => privateNamePattern.test(basename(text.trim()));
 
 export function findFileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
   const texts = new Set<string>();

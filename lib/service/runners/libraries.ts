@@ -1,6 +1,5 @@
 // The node classes of each runner, merged for validation and GET /api/object_info. Equal catalogues are stored once.
 
-import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn, isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
@@ -185,7 +184,7 @@ export function formatCatalogue(catalogue: Readonly<Record<string, unknown>>): s
 /** Loaders without an upload control also list files that jobs have uploaded to the runner. */
 function removeUploadedFiles(spec: unknown): unknown {
   const choices = getChoices(spec);
-  const publicChoices = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
+  const publicChoices = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(choice));
   return Array.isArray(spec) && publicChoices.length < choices.length ? replaceChoices(spec, publicChoices) : spec;
 }
 

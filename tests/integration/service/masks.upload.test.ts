@@ -101,6 +101,7 @@ describe("POST /api/upload/mask", async () => {
     ["its upload name", () => ({ filename: "o.png" })],
     ["an annotated name", () => ({ filename: "o.png [input]", subfolder: "", type: "input" })],
     ["a name in a folder", () => ({ filename: "clipspace/o.png", subfolder: "clipspace" })],
+    ["a hash in a folder", (name: string) => ({ filename: `clipspace/${name} [input]` })],
     ["a shipped image", () => ({ filename: "product.png", type: "input" })],
   ])("finds the original by %s", async (_, reference) => {
     const originalRef = reference(originalName);

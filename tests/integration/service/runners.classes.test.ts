@@ -86,6 +86,11 @@ describe("runner-only classes", async () => {
     ["a link to an output of another type", { class_type: "LoadPath", inputs: { path: ["9", 0], note: "" } }, "return_type_mismatch"],
     ["a link to a missing node", { class_type: "LoadPath", inputs: { path: ["8", 0], note: "" } }, "bad_linked_input"],
     ["another user's content", { class_type: "LoadLatent", inputs: { latent: `${"a".repeat(64)}.latent` } }, "custom_validation_failed"],
+    [
+      "another user's content in a folder",
+      { class_type: "LoadLatent", inputs: { latent: `3d/${"a".repeat(64)}.glb` } },
+      "custom_validation_failed",
+    ],
     ["another user's output", { class_type: "LoadAudio", inputs: { audio: "other.wav [output]" } }, "custom_validation_failed"],
   ])("rejects %s", async (_name, node, type) => {
     const before = server.seen.submissions.length;

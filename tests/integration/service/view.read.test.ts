@@ -28,7 +28,14 @@ describe("GET /api/view", async () => {
   });
 
   it("finds bytes by hash, by blake3 name and by upload name", async () => {
-    for (const name of [file, `blake3:${file.slice(0, 64)}`, "view me.png", "view me.png [input]"])
+    for (const name of [
+      file,
+      `blake3:${file.slice(0, 64)}`,
+      `clients/${file}`,
+      `a/b/${file} [input]`,
+      "view me.png",
+      "view me.png [input]",
+    ])
       expect((await fetchBytes(client, `/api/view?filename=${encodeURIComponent(name)}`)).equals(Buffer.from(bytes)), name).toBe(true);
     const eve = service.client("eve");
     expect(await eve.get(`/api/view?filename=${file}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
