@@ -12,7 +12,7 @@ type Condition = RawBuilder<unknown>;
 type JobCounter = Awaited<ReturnType<typeof createJobCounter>>;
 
 export async function listJobs(reader: Reader, userId: number, query: JobsQuery): Promise<{ seqs: number[]; total: number }> {
-  const filter = { userId, states: getStates(query), workflowId: query.workflow_id, output: query.output_type };
+  const filter = { userId, states: getStates(query), workflowId: query.workflow_id?.toLowerCase(), output: query.output_type };
   const countMatching = await createJobCounter(reader, userId, filter.workflowId);
   const total = countMatching(filter);
   const length = Math.min(query.limit, total - query.offset);

@@ -9,6 +9,7 @@ import {
   createPng,
   getRecord,
   listAssets,
+  listJobs,
   loadSampleGraph,
   readJob,
   runGraph,
@@ -80,13 +81,14 @@ describe("POST /api/prompt", async () => {
 
   it("groups runs of one graph by workflow_id when literals differ", async () => {
     const [first, second] = [await submitGraph(client, createColorGraph(3)), await submitGraph(client, createColorGraph(4))];
-    const namedJob = await submitGraph(client, createColorGraph(5), {
-      extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
-    });
+    const workflowId = "1F3B7F7C-55A0-4F0A-8E53-7A2C0D9C4E22";
+    const namedJob = await submitGraph(client, createColorGraph(5), { extra_data: { extra_pnginfo: { workflow: { id: workflowId } } } });
     const id = (await readJob(client, first)).workflow_id;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
     expect((await readJob(client, second)).workflow_id).toBe(id);
-    expect((await readJob(client, namedJob)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
+    expect((await readJob(client, namedJob)).workflow_id).toBe(workflowId.toLowerCase());
+    for (const filter of [workflowId, workflowId.toLowerCase()])
+      expect(await listJobs(client, `workflow_id=${filter}`)).toMatchObject([{ id: namedJob }]);
   });
 });
 
