@@ -1,14 +1,14 @@
 // Parses a prompt into nodes, and validates their inputs as they are read at run time.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn } from "@/lib/contract/json/json";
+import { getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { graphNodeSchema } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Choices, type InputField, type NodeLibrary, type NodeValue, type ParsedGraph, type ParsedNode } from "./definition";
 import { toInputConfig } from "./library";
-import { checkRange, quote, readLiteral, unwrapLiteral } from "./literal";
+import { checkRange, type InputValue, quote, readInputValue, readLiteral } from "./literal";
 import { findFileTexts, isPrivateName } from "./needs";
 
 /** The error that rejects a whole prompt, in the format of POST /api/prompt. */
@@ -101,11 +101,11 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
     } else if (Array.isArray(value)) {
       checkLink(field, value, graph, checkedNode);
     } else if (definition.isForeign) {
-      checkForeign(field, value, files, checkedNode);
+      checkForeign(field, node.inputs, files, checkedNode);
     } else if (isFileInput(field, definition)) {
       checkFile(field, value, files, checkedNode);
     } else if (!field.isOpen) {
-      checkLiteral(field, unwrapLiteral(value), checkedNode);
+      checkLiteral(field, readInputValue(node.inputs, field.name), checkedNode);
     }
   }
   if (definition.isForeign) checkedNode.fileNames.push(...findFileTexts(node, definition).filter((text) => files.has(text)));
@@ -204,24 +204,26 @@ function describeFile(file: { mediaType: string } | undefined): string {
 }
 
 /** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */
-function checkForeign(field: InputField, value: unknown, files: Files, checkedNode: CheckedNode): void {
+function checkForeign(field: InputField, inputs: JsonObject, files: Files, checkedNode: CheckedNode): void {
+  const value = getOwn(inputs, field.name);
   const isChoice = field.isFileName || field.type === "COMBO";
   if (isChoice && typeof value === "string" && isPrivateName(value) && !files.has(value) && !field.choices?.includes(value))
     checkFile(field, value, files, checkedNode);
-  else if (!field.isOpen && !isChoice) convertLiteral(field, unwrapLiteral(value), checkedNode);
+  else if (!field.isOpen && !isChoice) convertLiteral(field, readInputValue(inputs, field.name), checkedNode);
 }
 
-function checkLiteral(field: InputField, rawValue: unknown, checkedNode: CheckedNode): void {
-  const value = convertLiteral(field, rawValue, checkedNode);
+function checkLiteral(field: InputField, input: InputValue, checkedNode: CheckedNode): void {
+  const value = convertLiteral(field, input, checkedNode);
   if (value === undefined) return;
   const rangeError = checkRange(field, value);
   if (rangeError) checkedNode.errors.push(createInputError(field, { ...rangeError, details: field.name }, { received_value: value }));
-  if (field.choices && !field.choices.some((choice) => choice === rawValue))
-    checkedNode.errors.push(createNotInListError(field, rawValue, field.choices));
+  if (field.choices && !field.choices.some((choice) => choice === input.value))
+    checkedNode.errors.push(createNotInListError(field, input.value, field.choices));
 }
 
-function convertLiteral(field: InputField, value: unknown, checkedNode: CheckedNode): NodeValue {
-  const literal = readLiteral(field.type, value);
+function convertLiteral(field: InputField, input: InputValue, checkedNode: CheckedNode): NodeValue {
+  const { value } = input;
+  const literal = readLiteral(field.type, input);
   if (!literal.ok) {
     const message = `Failed to convert an input value to a ${field.type} value`;
     const details = `${field.name}, ${typeof value === "string" ? value.slice(0, 200) : quote(value)}, ${literal.failure}`;
@@ -229,7 +231,8 @@ function convertLiteral(field: InputField, value: unknown, checkedNode: CheckedN
     checkedNode.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extraInfo));
     return undefined;
   }
-  checkedNode.literals.set(field.name, literal.value);
+  // Any type keeps its input, because a converted number would lose its notation.
+  if (field.type !== "*") checkedNode.literals.set(field.name, literal.value);
   return literal.value;
 }
 

@@ -1,26 +1,37 @@
 import { getSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
-import { getOwn, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField, type NodeValue } from "./definition";
 
 type Literal = Result<NodeValue, string>;
 
-export function readLiteral(type: string, value: unknown): Literal {
+export type InputValue = { value: unknown; /** As in Python, a number is a float if it is written like 5.0 or 1e3. */ isFloat: boolean };
+
+/** Reads an input without its `__value__`, which wraps a literal so that a list is not read as a link. */
+export function readInputValue(inputs: JsonObject, name: string): InputValue {
+  const input = getOwn(inputs, name);
+  const wrapper = asObject(input);
+  const [container, key] = wrapper && Object.hasOwn(wrapper, "__value__") ? [wrapper, "__value__"] : [inputs, name];
+  const value = getOwn(container, key);
+  if (typeof value !== "number") return { value, isFloat: false };
+  const isFloat = /[.e]/i.test(getSpelling(container, key) ?? String(value));
+  return { value: isFloat ? value : value + 0, isFloat }; // the integer -0 is 0
+}
+
+export function readLiteral(type: string, { value, isFloat }: InputValue): Literal {
   if (type === "INT") return readInt(value);
   if (type === "FLOAT") return readFloat(value);
   if (type === "BOOLEAN") return readBoolean(value);
-  if (type === "STRING") return ok(toText(value));
-  if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
+  if (type === "STRING" || type === "COMBO") return ok(isFloat && isNumeric(value) ? writeNumber("FLOAT", value) : toText(value));
   if (type === "*") return ok(isNumeric(value) || typeof value === "boolean" ? value : toText(value, 4));
   return failed(`${quote(value)} is a literal, but ${type} requires a link from another node`);
 }
 
-/** As in Python, a number for any type is a FLOAT if it is written like 5.0 or 1e3. Returns undefined if there is no value. */
+/** A float for any type is a FLOAT. Returns undefined if there is no value. */
 export function readInputLiteral(inputs: JsonObject, name: string, declaredType: string): { type: string; literal: Literal } | undefined {
-  const rawValue = getOwn(inputs, name);
-  if (rawValue === undefined) return undefined;
-  const isFloat = declaredType === "*" && /[.e]/i.test(getSpelling(inputs, name) ?? "");
-  return { type: isFloat ? "FLOAT" : declaredType, literal: readLiteral(declaredType, unwrapLiteral(rawValue)) };
+  const input = readInputValue(inputs, name);
+  if (input.value === undefined) return undefined;
+  return { type: declaredType === "*" && input.isFloat ? "FLOAT" : declaredType, literal: readLiteral(declaredType, input) };
 }
 
 function readInt(value: unknown): Literal {
@@ -82,6 +93,7 @@ export function writeNumber(type: string, value: number | bigint): string {
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
   if (power < -4 || power >= 16) return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  if (Object.is(value, -0)) return "-0.0";
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
@@ -98,10 +110,4 @@ export function checkRange(field: InputField, value: NodeValue): OutOfRangeError
     return { type: "value_bigger_than_max", message: `Value ${format(value)} bigger than max of ${format(max)}` };
   }
   return undefined;
-}
-
-/** `{"__value__": x}` wraps a literal so that a list is not read as a link. */
-export function unwrapLiteral(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__value__")) return value;
-  return "__value__" in value ? value.__value__ : value;
 }

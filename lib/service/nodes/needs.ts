@@ -4,7 +4,7 @@ import { asObject, getOwn } from "@/lib/contract/json/json";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";
-import { quote, unwrapLiteral } from "./literal";
+import { quote, readInputValue } from "./literal";
 
 /** File names are never nested deeper than this in a graph. */
 const MAX_DEPTH = 4;
@@ -74,9 +74,7 @@ export function findNeeds(graph: ParsedGraph, reachableIds: ReadonlySet<string>,
       // eslint-disable-next-line id-denylist -- stored jobs have this key
       need.given = Object.keys(node.inputs).sort();
       need.chosen = definition.inputs.flatMap((field) =>
-        field.name === definition.imageInput || isFileName(files, node, definition, field.name)
-          ? []
-          : findChosenValue(field, getOwn(node.inputs, field.name)),
+        field.name === definition.imageInput || isFileName(files, node, definition, field.name) ? [] : findChosenValue(field, node.inputs),
       );
     }
     const key = formatNeeds([need]);
@@ -86,9 +84,9 @@ export function findNeeds(graph: ParsedGraph, reachableIds: ReadonlySet<string>,
 }
 
 /** A value that is not in the runner's list is not a need, because the runner decides whether its class accepts the value. */
-function findChosenValue(field: InputField, rawValue: unknown): [string, ChosenValue][] {
-  if (!field.choices || field.isOpen || field.isFileName || rawValue === undefined || Array.isArray(rawValue)) return [];
-  const value = unwrapLiteral(rawValue);
+function findChosenValue(field: InputField, inputs: GraphNode["inputs"]): [string, ChosenValue][] {
+  if (!field.choices || field.isOpen || field.isFileName) return [];
+  const { value } = readInputValue(inputs, field.name);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }

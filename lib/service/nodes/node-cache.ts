@@ -70,7 +70,7 @@ function describeInput(
   const literal = readInputLiteral(node.inputs, name, type);
   if (!literal) return ["absent"];
   const value = literal.literal.ok ? literal.literal.value : getOwn(node.inputs, name);
-  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, literal.type];
+  if (name !== definition.imageInput || typeof value !== "string") return ["literal", Object.is(value, -0) ? "-0.0" : value, literal.type];
   // The node that reads a missing file reports it.
   return ["file", getOwn(request.images, value)?.hash];
 }

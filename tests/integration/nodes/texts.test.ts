@@ -48,9 +48,26 @@ it.each([
   ["5.0", "5.0"],
   ["1e3", "1000.0"],
   ["5", "5"],
+  ["0.5", "0.5"],
+  ["1e-7", "1e-07"],
+  ["1e+21", "1e+21"],
+  ["-0.0", "-0.0"],
+  ["-0", "0"],
 ])("prints the literal number %s like Python: %s", async (number, expected) => {
-  const graph = parseExactJson<Graph>(`{"o":{"class_type":"PreviewAny","inputs":{"source":${number}}}}`);
-  expect((await runGraph(testRunner, graph)).texts).toEqual([expected]);
+  for (const literal of [number, `{"__value__":${number}}`]) {
+    const text = `"t":{"class_type":"PrimitiveString","inputs":{"value":${literal}}}`;
+    const previews = [literal, '["t",0]'].map((source, index) => `"o${index}":{"class_type":"PreviewAny","inputs":{"source":${source}}}`);
+    expect((await runGraph(testRunner, parseExactJson<Graph>(`{${text},${previews.join()}}`))).texts).toEqual([expected, expected]);
+  }
+});
+
+it("distinguishes -0.0 from 0.0 in the cache", async () => {
+  const runFloat = async (number: string) => {
+    const float = `"f":{"class_type":"PrimitiveFloat","inputs":{"value":${number}}}`;
+    const graph = parseExactJson<Graph>(`{${float},"o":{"class_type":"PreviewAny","inputs":{"source":["f",0]}}}`);
+    return (await runGraph(testRunner, graph, { cacheDir: "/zeros" })).texts;
+  };
+  expect([await runFloat("0.0"), await runFloat("-0.0"), await runFloat("-0")]).toEqual([["0.0"], ["-0.0"], ["0.0"]]);
 });
 
 describe("texts", () => {

@@ -139,7 +139,7 @@ const numberInfo = objectInfoSchema.parse({ Scale: { input: { required: { factor
 
 /** Each would take minutes in quadratic time. */
 it.each<[string, () => unknown]>([
-  ["a long number in a prompt", () => readLiteral("FLOAT", longNumber)],
+  ["a long number in a prompt", () => readLiteral("FLOAT", { value: longNumber, isFloat: false })],
   ["a long number in a form", () => checkGraph({ 1: { class_type: "Scale", inputs: { factor: longNumber } } }, numberInfo)],
   ["a long unterminated string", () => readWorkflow(`"${'\\"'.repeat(INPUT_LENGTH)}`)],
   ["many nodes with the same id", () => toApiWorkflow({ nodes: Array(INPUT_LENGTH).fill({ id: 1, type: "Note" }) }, {})],
