@@ -67,11 +67,12 @@ export const assetFields = z.looseObject({
   file: lenientOnly(lenientOptional(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
-const readAssetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
-  ...asset,
-  asset_hash: asset.asset_hash ?? hash,
-  prompt_id: asset.prompt_id ?? job_id,
-}));
+/** Services send one of two names for the hash and the job's id. Clients of the console may read either. */
+const readAssetSchema = assetFields.transform((asset) => {
+  const hash = asset.asset_hash ?? asset.hash;
+  const jobId = asset.prompt_id ?? asset.job_id;
+  return { ...asset, asset_hash: hash, hash, prompt_id: jobId, job_id: jobId };
+});
 export const assetSchema = namedSchema("Asset", readAssetSchema);
 export const createdAssetSchema = namedSchema(
   "CreatedAsset",

@@ -36,7 +36,7 @@ export const executionStatusSchema = component("ExecutionStatus", {
 const nodeMetaSchema = component("NodeMeta", {
   node_id: lenientOptional(nodeIdText),
   display_node: lenientOptional(nodeIdText),
-  parent_node: withExactSchema(lenientOptional(nodeIdText), z.string().nullable()),
+  parent_node: withExactSchema(nodeIdText.nullish().catch(undefined), z.string().nullable()),
   real_node_id: lenientOptional(nodeIdText),
   start_time: withExactSchema(lenientOptional(timestamp), milliseconds),
   end_time: withExactSchema(lenientOptional(timestamp), milliseconds),

@@ -66,8 +66,8 @@ export type AssetDetail = AssetView & {
 };
 
 const knownFields = new Set([
-  ...["id", "name", "size", "created_at", "updated_at", "created_new", "asset_hash", "mime_type", "tags", "user_metadata"],
-  ...["preview_url", "preview_id", "prompt_id", "last_access_time", "is_immutable", "file"],
+  ...["id", "name", "size", "created_at", "updated_at", "created_new", "asset_hash", "hash", "mime_type", "tags"],
+  ...["user_metadata", "preview_url", "preview_id", "prompt_id", "job_id", "last_access_time", "is_immutable", "file"],
 ]);
 
 export function toAssetDetail(asset: Asset): AssetDetail {

@@ -10,6 +10,7 @@ import {
   assetEditBodySchema,
   assetSchema,
   assetsResponseSchema,
+  createdAssetSchema,
   downloadBodySchema,
   fromHashBodySchema,
   tagChangeSchema,
@@ -29,9 +30,10 @@ const asset = {
 };
 
 describe("asset", () => {
-  it("reads the hash and the job id under either name", () => {
-    expect(assetSchema.parse({ ...asset, asset_hash: hash, prompt_id: "j" })).toMatchObject({ asset_hash: hash, prompt_id: "j" });
-    expect(assetSchema.parse({ ...asset, asset_hash: null, hash, job_id: "j" })).toMatchObject({ asset_hash: hash, prompt_id: "j" });
+  it("returns the hash and the job id under both names when a service sends one", () => {
+    const both = { asset_hash: hash, hash, prompt_id: "j", job_id: "j" };
+    expect(assetSchema.parse({ ...asset, asset_hash: hash, prompt_id: "j" })).toMatchObject(both);
+    expect(createdAssetSchema.parse({ ...asset, asset_hash: null, hash, job_id: "j" })).toMatchObject(both);
   });
 
   it("requires only an id and keeps unknown fields", () => {
