@@ -236,6 +236,13 @@ export function createFailure(code: ErrorCode, message: string, details?: unknow
   return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
 }
 
+/** POST /api/prompt reports an invalid body in ComfyUI's error format. */
+export function createBodyPromptError({ code, message }: Pick<Failure, "code" | "message">): NodeError {
+  const details = "No prompt provided";
+  if (code === "INVALID_BODY" && message.startsWith("prompt: ")) return { type: "no_prompt", message: details, details, extra_info: {} };
+  return { type: code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message, details: "", extra_info: {} };
+}
+
 export function createFieldFailure(path: string, message: string): Failure {
   return createFailure("INVALID_BODY", `${path}: ${message}`, [{ path, message }]);
 }

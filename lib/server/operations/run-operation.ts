@@ -3,7 +3,7 @@
 import "server-only";
 import { type AuditTarget, formatTargets } from "@/lib/contract/audit/audit-items";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure, type Failure } from "@/lib/contract/failure";
+import { createBodyPromptError, createFailure, type Failure } from "@/lib/contract/failure";
 import { copySpellings } from "@/lib/contract/json/exact-json";
 import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { looksLikeToken } from "@/lib/contract/members/sign-in";
@@ -96,7 +96,10 @@ export async function runOperation(
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return uploadFile(operation, context, access.value, input);
   if (operation.body?.kind !== "json") return callService(operation, context, access.value, { ...input, waiter: "poll" });
   const json = await readJson(context, operation.body.schema);
-  if (!json.ok) return json;
+  if (!json.ok) {
+    const { failure } = json;
+    return operation.bodyRefusal && failure.status === 400 ? failed({ ...failure, promptError: createBodyPromptError(failure) }) : json;
+  }
   const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
   const body = isSubmission ? removeTokens(json.value) : json.value;

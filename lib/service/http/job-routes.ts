@@ -1,4 +1,4 @@
-import { errorStatus } from "@/lib/contract/failure";
+import { createBodyPromptError, errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/job";
 import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
@@ -155,17 +155,11 @@ async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettin
     const nodeCount = Object.keys(body.prompt).length;
     if (nodeCount <= settings.maxGraphNodes) return body;
     const message = `A graph may have at most ${settings.maxGraphNodes} nodes (this one has ${nodeCount}).`;
-    return createPromptErrorResponse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes: nodeCount });
+    const extra_info = { max_graph_nodes: settings.maxGraphNodes, nodes: nodeCount };
+    return jsonResponse({ error: { type: "invalid_prompt", message, details: "", extra_info }, node_errors: {} }, 400);
   } catch (error) {
     const errorBody = toErrorBody(error);
     if (!errorBody) throw error;
-    const { code, message } = errorBody;
-    if (code === "INVALID_BODY" && message.startsWith("prompt: "))
-      return createPromptErrorResponse(400, "no_prompt", "No prompt provided", "No prompt provided");
-    return createPromptErrorResponse(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);
+    return jsonResponse({ error: createBodyPromptError(errorBody), node_errors: {} }, errorStatus[errorBody.code]);
   }
-}
-
-function createPromptErrorResponse(status: number, type: string, message: string, details = "", extra_info: object = {}): Response {
-  return jsonResponse({ error: { type, message, details, extra_info }, node_errors: {} }, status);
 }

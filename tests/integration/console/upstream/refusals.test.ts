@@ -39,6 +39,20 @@ test.each([
   expect(await response.json()).toMatchObject({ code: error.type, error, node_errors, request_id });
 });
 
+test.each([
+  ["{}", "INVALID_BODY", "no_prompt"],
+  ['{"prompt":null}', "INVALID_BODY", "no_prompt"],
+  ["null", "INVALID_BODY", "invalid_prompt"],
+  ['{"prompt":{},"client_id":5}', "INVALID_BODY", "invalid_prompt"],
+  ['{"prompt":', "INVALID_JSON", "invalid_prompt"],
+  ["", "INVALID_JSON", "invalid_prompt"],
+])("returns the prompt's own error for the body %j", async (body, code, type) => {
+  const response = await submit(body);
+  expect(response.status).toBe(400);
+  const error = { type, message: expect.any(String), details: expect.any(String), extra_info: {} };
+  expect(await response.json()).toMatchObject({ code, error, node_errors: {} });
+});
+
 test("rejects deeply nested JSON and ignores brackets inside strings", async () => {
   const createNestedBody = (depth: number) => `{"prompt":{},"extra_data":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}`;
   for (const depth of [100, 6000, 500_000]) {
