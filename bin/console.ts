@@ -8,7 +8,7 @@ import type nextLoadConfig from "next/dist/server/config";
 import { sendErrorResponse, sendStartingResponse, sendUncaughtError, startingError } from "@/lib/http/error-responses";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createOperatorRoutes, operatorPaths } from "@/lib/http/operator-routes";
-import { addBasePath, checkEncoding, createEmbedPaths, escapeDots, getHosts, isApiPath } from "@/lib/http/request-line";
+import { addBasePath, checkEncoding, createEmbedPaths, escapeDots, getHosts, isApiPath, toRoutableUrl } from "@/lib/http/request-line";
 import { createCompressedFiles, createMethodCheck, createPublicFileTest, createRequestNamer, type NameRequest } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
@@ -69,9 +69,9 @@ async function main(): Promise<void> {
   const handleRequest = (request: IncomingMessage, response: ServerResponse): void => {
     addSeenRequestHeader(request, response, { authSecret: getProcessState().composition?.authSecret, getAddress, nowMs: Date.now() });
     if (handleOperator(request, response)) return;
+    request.url = toRoutableUrl(escapeDots(request.url ?? "/"));
     const errorResponse = checkEncoding(request) ?? checkMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
     if (errorResponse) return sendErrorResponse(request, response, errorResponse);
-    request.url = escapeDots(request.url ?? "/");
     // With a base path, the host also serves other products.
     if (isHttps(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = getAddress(request);

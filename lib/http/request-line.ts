@@ -44,6 +44,12 @@ export function escapeDots(url: string): string {
   return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
+/** Next would redirect an API path with an empty segment, and return a page for `/api`. Both become an unknown path, which returns JSON. */
+export function toRoutableUrl(url: string): string {
+  const path = url.split(/[?#]/)[0] ?? "";
+  return isApiPath(path) && /^\/api$|\/$|\/\/|\\/.test(path) ? `/api/-${url.slice(path.length)}` : url;
+}
+
 export function createEmbedPaths(): { runWithEmbedPath<T>(request: IncomingMessage, handle: () => T): T } {
   const paths = new AsyncLocalStorage<string>();
   setEmbedPaths(paths);

@@ -170,6 +170,10 @@ describe("the console", async () => {
       expect(policy, path).toMatch(/default-src '(self|none)'/);
       expect(policy.match(/default-src/g), path).toHaveLength(1);
     }
+    for (const path of ["/api", "/api/jobs/", "/api//jobs", "/api/auth/session/"]) {
+      const response = await fetch(url + path, { redirect: "manual" });
+      expect([path, response.status, (await response.json()).code]).toEqual([path, 401, "UNAUTHORIZED"]);
+    }
     // A browser requests it before it has read the page's link.
     const icon = await fetch(`${url}/favicon.ico`);
     expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);

@@ -9,7 +9,7 @@ import { Linter } from "eslint";
 import { afterEach, describe, expect, it, test } from "vitest";
 import config from "@/eslint.config.mjs";
 import { errorStatus } from "@/lib/contract/failure";
-import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
+import { createEmbedPaths, isApiPath, toRoutableUrl } from "@/lib/http/request-line";
 import { describeUnknownSettings, listSettingNames, readEnv } from "@/lib/server/env";
 import { addEmbedPath, EMBED_PATH_HEADER, getEmbedPath, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
@@ -127,6 +127,15 @@ describe("embed path", () => {
       },
     );
   });
+
+  it.each(["/api", "/api/", "/api/jobs/", "/api//jobs", "/api/auth/session/", "/api/jobs\\"])(
+    "replaces the API path %s, which Next would redirect or answer with a page",
+    (path) => expect([toRoutableUrl(path), toRoutableUrl(`${path}?a=//`)]).toEqual(["/api/-", "/api/-?a=//"]),
+  );
+
+  it.each(["/api/jobs?a=b/", "/api/userdata/a%2F", "/jobs/", "/apiary/", "//api/jobs"])("keeps %s", (url) =>
+    expect(toRoutableUrl(url)).toBe(url),
+  );
 
   it("prefixes a URL once with the current request's embed path", async () => {
     const paths = new AsyncLocalStorage<string>();
