@@ -236,6 +236,14 @@ export function createFailure(code: ErrorCode, message: string, details?: unknow
   return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
 }
 
+/** Bodies aren't decompressed. A compressed body would be stored as is, or rejected as invalid. */
+export function findEncodingFailure(headers: Pick<Headers, "get">): Failure | undefined {
+  const encoding = headers.get("content-encoding")?.trim();
+  if (!encoding || /^identity$/i.test(encoding)) return undefined;
+  const message = "Content-Encoding must be identity: send the body uncompressed.";
+  return createFailure("UNSUPPORTED_MEDIA_TYPE", message, { field: "Content-Encoding" });
+}
+
 /** POST /api/prompt reports an invalid body in ComfyUI's error format. */
 export function createBodyPromptError({ code, message }: Pick<Failure, "code" | "message">): NodeError {
   const details = "No prompt provided";

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { createFailure, errorStatus, type Failure } from "@/lib/contract/failure";
+import { createFailure, errorStatus, type Failure, findEncodingFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { isFullDisk, isStoreUnavailable, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACTION_HEADER, parseActionId } from "@/lib/shared/headers";
@@ -79,7 +79,7 @@ export function guardedRoute(guard: Guard & { role: Role }, run: Run): Handler {
       by: viewer,
       ...((isRoleTooLow || readOnlyFailure) && (await guard.describeTarget?.({ ...routeContext, viewer }))),
     });
-    const failure = isRoleTooLow ? guardFailure : (readOnlyFailure ?? guardFailure);
+    const failure = isRoleTooLow ? guardFailure : (readOnlyFailure ?? guardFailure ?? findEncodingFailure(headers));
     if (failure) return failed(failure);
     // A body may arrive slowly, so its sender is checked again once it is complete. A changed role has also ended the session.
     const body = createCheckedBody(routeContext.request, async () => {

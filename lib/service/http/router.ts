@@ -1,6 +1,7 @@
 // Routes requests by the contract's table. All paths except /api/health and /api/openapi.json require a key.
 
 import { Hono } from "hono";
+import { findEncodingFailure } from "@/lib/contract/failure";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { parseBearer } from "@/lib/shared/headers";
@@ -84,13 +85,9 @@ async function requireUser(dependencies: RouteDependencies, request: Request): P
   return user;
 }
 
-/** The service doesn't decompress bodies. A compressed body would be stored as is, or rejected as invalid. */
 function requirePlainBody(request: Request): void {
-  const encoding = request.headers.get("content-encoding")?.trim();
-  if (encoding && !/^identity$/i.test(encoding))
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding must be identity: send the body uncompressed.", {
-      field: "Content-Encoding",
-    });
+  const failure = findEncodingFailure(request.headers);
+  if (failure) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", failure.message, failure.details);
 }
 
 function getBaseUrl(dependencies: RouteDependencies, request: Request): string {

@@ -94,6 +94,17 @@ test("returns 416 with the file's size for an unsatisfiable range", async () => 
   expect(await reply.json()).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", request_id: reply.headers.get("x-request-id") });
 });
 
+test.each(["/api/prompt", "/api/userdata/packed.json", "/api/assets", "/api/console/views"])(
+  "rejects a compressed body of POST %s",
+  async (path) => {
+    const headers = { "content-encoding": "gzip", "content-type": "application/json" };
+    const response = await harness.request(path, { as: "operator", method: "POST", body: "x", headers });
+    expect(response.status).toBe(415);
+    const details = { field: "Content-Encoding" };
+    expect(await response.json()).toMatchObject({ code: "UNSUPPORTED_MEDIA_TYPE", details });
+  },
+);
+
 test("closes the connection of an oversized body", async () => {
   const response = await submit(`{"prompt":{"a":"${"x".repeat(16 * 1024 * 1024)}"}}`);
   expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
