@@ -123,7 +123,7 @@ export function addCommonHeaders(response: Response, requestId: string): Respons
   return response;
 }
 
-const forwardedRequestHeaders = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
+const forwardedRequestHeaders = ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"] as const;
 const forwardedResponseHeaders = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
 
 export function pickRequestHeaders(request: Request): Record<string, string> {
@@ -143,6 +143,10 @@ export function createBytesResponse(upstreamResponse: Response): Response {
     const value = upstreamResponse.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
+  // Revalidated on each request, so that a signed-out browser gets nothing.
+  headers.set("cache-control", "private, no-cache");
+  // Without a type, so that the browser keeps that of its copy.
+  if (upstreamResponse.status === 304) return new Response(null, { status: 304, headers });
   const type = (upstreamResponse.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const isInline = isMediaType(type);
   headers.set("content-type", isInline ? type : "application/octet-stream");
@@ -150,9 +154,7 @@ export function createBytesResponse(upstreamResponse: Response): Response {
     "content-disposition",
     `${isInline ? "inline" : "attachment"}${toNameParams(upstreamResponse.headers.get("content-disposition"))}`,
   );
-  // Revalidated on each request, so that a signed-out browser gets nothing.
-  headers.set("cache-control", "private, no-cache");
-  return new Response(upstreamResponse.status === 304 ? null : upstreamResponse.body, { status: upstreamResponse.status, headers });
+  return new Response(upstreamResponse.body, { status: upstreamResponse.status, headers });
 }
 
 export function createFileResponse(body: ReadableStream<Uint8Array> | null, name: string): Response {

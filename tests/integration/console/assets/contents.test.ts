@@ -68,6 +68,32 @@ test("ends an aborted read with its reason and reports no failure", async () => 
   await waitForAbort();
 });
 
+test.each(["asset", "view", "userdata"])("applies the conditions of a request for the content of %s", async (source) => {
+  const body = new FormData();
+  body.append("file", new Blob(["the bytes"], { type: "image/png" }), "a.png");
+  const { id, asset_hash: hash } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();
+  await harness.request("/api/userdata/a.png", { as: "operator", method: "POST", body: "the bytes" });
+  const paths: Record<string, string> = {
+    asset: `/api/assets/${id}/content`,
+    view: `/api/view?filename=${hash}`,
+    userdata: "/api/userdata/a.png",
+  };
+  const read = (headers: Record<string, string> = {}) => harness.request(paths[source] ?? "", { as: "viewer", headers });
+  const etag = (await read()).headers.get("etag") ?? "";
+  const unchanged = await read({ "if-none-match": etag });
+  expect([unchanged.status, unchanged.headers.get("content-type"), unchanged.headers.get("content-disposition")]).toEqual([
+    304,
+    null,
+    null,
+  ]);
+  expect(unchanged.headers.get("x-content-type-options")).toBe("nosniff");
+  expect((await read({ "if-match": etag })).status).toBe(200);
+  for (const headers of [{ "if-match": '"other"' }, { "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }]) {
+    const response = await read(headers);
+    expect([response.status, (await response.json()).code]).toEqual([412, "PRECONDITION_FAILED"]);
+  }
+});
+
 // Requests go to the console that was started last, so this test is last.
 test("reads its own bucket with its own key instead of redirecting", async () => {
   const s3 = await startStrictS3();
