@@ -143,7 +143,9 @@ async function callService(
     ...(jobId !== undefined && { target: jobId }),
   });
   if (value === undefined) return ok(createEmptyResponse(status === 204 ? 204 : 200));
-  const responseValue = toResponseValue(value, context, access);
+  // Of a file that was written or moved, clients get only the path unless they request more.
+  const path = input.query?.full_info === false ? asText(asObject(value)?.path) : undefined;
+  const responseValue = toResponseValue(path ?? value, context, access);
   const headers = createUnreadableHeaders(skipped);
   const isShared = operation.reads === "jobs" && typeof responseValue === "object" && responseValue !== null;
   return ok(isShared ? createSharedJsonResponse(responseValue, status, headers) : createJsonResponse(responseValue, status, headers));

@@ -124,7 +124,7 @@ test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fp
 test("writes and reads user data through the embedded service", async () => {
   const path = "/api/userdata/workflows%2Fmine.json";
   const options = { ...uploadAs, body: '{"a":1}' };
-  expect(await embedded.getJson(path, options)).toMatchObject({ path: expect.stringContaining("mine.json") });
+  expect(await embedded.getJson(path, options)).toBe("workflows/mine.json");
   expect((await embedded.send(`${path}?overwrite=false`, options)).status).toBe(409);
   const response = await embedded.send(path);
   expect([await response.text(), response.headers.get("content-disposition")?.split(";")[0]]).toEqual(['{"a":1}', "attachment"]);

@@ -26,6 +26,16 @@ test("shows a missing folder as empty on the page and in the list", async () => 
   expect(await listFolder("new/")).toEqual({ ok: true, value: [] });
 });
 
+test("returns only the path of a written or moved file unless full_info is true", async () => {
+  const post = async (path: string) =>
+    (await harness.request(`/api/userdata/${path}`, { as: "operator", method: "POST", body: "{}" })).json();
+  expect(await post("a.json")).toBe("a.json");
+  expect(await post("a.json?full_info=false")).toBe("a.json");
+  expect(await post("a.json/move/b.json")).toBe("b.json");
+  expect(await post("b.json?full_info=true")).toMatchObject({ path: "b.json", size: 2 });
+  expect(await post("b.json/move/c.json?full_info=true")).toMatchObject({ path: "c.json", size: 2 });
+});
+
 test("doesn't list an empty folder when the connection is missing or the service fails", async () => {
   expect(await requestFolder("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(await listFolder("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
