@@ -1,18 +1,19 @@
 // Runs the code samples of the API reference against a service, unchanged except for placeholders.
-import { execFile } from "node:child_process";
+import { execFile, fork } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
 import { asRecord, asString, createColorGraph, createPng, createWaitGraph, submitGraph, waitForEnd } from "../integration/service/support";
+import { closeAfterwards } from "../support/close-afterwards";
 import { requireProgram } from "../support/program";
 import { openServiceProcess } from "../support/service-process";
 import { createTemporaryFolder } from "../support/temporary-folder";
 
-const execute = promisify(execFile);
 const documentedOperations = getApiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
 /** The expected error codes of samples that name a host or a task that this service doesn't have. */
 const refusedSamples = new Map([
@@ -53,16 +54,16 @@ describe("the samples of the API reference", async () => {
     return [...valuesByPlaceholder].reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), sample);
   }
 
-  /** Returns the program's output, and whether it exited with 0. */
-  async function runProgram(program: string, args: string[]): Promise<{ isOk: boolean; text: string }> {
-    const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "test", LIGHTDESK_TOKEN: key };
-    try {
-      const { stdout, stderr } = await execute(program, args, { cwd: folder, env });
-      return { isOk: true, text: stdout + stderr };
-    } catch (error) {
-      const { stdout, stderr } = asRecord(error);
-      return { isOk: false, text: asString(stdout) + asString(stderr) };
-    }
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "test", LIGHTDESK_TOKEN: key };
+  const sampleProcess = fork(resolve("tests/contract/sample-process.mjs"), { cwd: folder, env });
+  closeAfterwards(async () => void sampleProcess.kill());
+
+  /** Returns the sample's output, and whether it succeeded. */
+  async function runSample(sample: { command: string } | { script: string }): Promise<{ isOk: boolean; text: string }> {
+    sampleProcess.send(sample);
+    const [result]: unknown[] = await once(sampleProcess, "message");
+    const { isOk, text } = asRecord(result);
+    return { isOk: isOk === true, text: asString(text) };
   }
 
   function expectAccepted(name: string, { isOk, text }: { isOk: boolean; text: string }): void {
@@ -74,10 +75,10 @@ describe("the samples of the API reference", async () => {
   it.each(documentedOperations.map((operation) => [operation.name, operation] as const))(
     "runs in curl and TypeScript for %s",
     async (name, operation) => {
-      expectAccepted(name, await runProgram("bash", ["-c", await fillPlaceholders(createSample(operation, "curl", service.url))]));
+      expectAccepted(name, await runSample({ command: await fillPlaceholders(createSample(operation, "curl", service.url)) }));
       const script = join(folder, `${name}.mjs`);
       await writeFile(script, await fillPlaceholders(createSample(operation, "typescript", service.url)));
-      expectAccepted(name, await runProgram(process.execPath, [script]));
+      expectAccepted(name, await runSample({ script }));
     },
   );
 
@@ -85,6 +86,6 @@ describe("the samples of the API reference", async () => {
     const python = await requireProgram("python3", context);
     const sources = documentedOperations.map((operation: Operation) => createSample(operation, "python", service.url));
     const script = "import ast, json, sys\nfor source in json.loads(sys.argv[1]): ast.parse(source)";
-    expect(await runProgram(python, ["-c", script, JSON.stringify(sources)])).toEqual({ isOk: true, text: "" });
+    expect(await promisify(execFile)(python, ["-c", script, JSON.stringify(sources)])).toEqual({ stdout: "", stderr: "" });
   });
 });
