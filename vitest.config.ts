@@ -63,6 +63,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
+    // Keeps compiled modules for the next run and for other projects. The cache is in node_modules and keyed by content.
+    experimental: { fsModuleCache: true },
     // Few projects, because each transforms every module again.
     projects: [
       createProject("tests", {
