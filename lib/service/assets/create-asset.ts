@@ -171,6 +171,9 @@ async function findOrInsertAsset(
   const existingAsset = await findExistingAsset(tx, content.hash, newAsset);
   if (existingAsset) {
     await addTags(tx, existingAsset.seq, newAsset.tags, nowMs);
+    // A name refers to its newest upload. A repeated id is a retry, not an upload.
+    if (existingAsset.origin === "upload" && existingAsset.id !== newAsset.id && existingAsset.name === toFileName(newAsset.name))
+      await tx.run(query.updateTable("assets").set({ created_at: nowMs }).where("seq", "=", existingAsset.seq));
     return { asset: (await readAssets(tx, [existingAsset.seq]))[0] ?? existingAsset, isNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = newAsset;

@@ -48,6 +48,13 @@ describe("GET /api/view", async () => {
     expect((await client.get("/api/view?filename=photo.png")).text).toBe("user text");
   });
 
+  it("finds the newest upload of a name when its content is known", async () => {
+    for (const content of ["first", "second", "first"]) {
+      await client.upload(content, "same.txt");
+      expect((await client.get("/api/view?filename=same.txt")).text).toBe(content);
+    }
+  });
+
   it.each([
     ["RGB", 3, "srgb", 255],
     ["RGBA", 4, "srgb", 128],
