@@ -137,6 +137,12 @@ export function findUnknownFilter(query: z.ZodObject, names: Iterable<string>): 
   return undefined;
 }
 
+const tagFilters = new Set(["include_tags", "exclude_tags"]);
+
+export function getQueryErrorCode(fields: readonly string[]): "INVALID_TAG_FILTER" | "INVALID_QUERY" {
+  return fields.every((field) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY";
+}
+
 type QueryShape<P extends Params> = {
   [N in keyof P]: P[N] extends { default: string | number | boolean }
     ? z.ZodDefault<z.ZodType<ValueOf<P[N]>>>

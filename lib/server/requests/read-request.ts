@@ -3,10 +3,10 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
-import { createFailure, type Failure } from "@/lib/contract/failure";
+import { createFailure, type ErrorCode, type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
-import { findUnknownFilter } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter, getQueryErrorCode } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -46,12 +46,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   const parsed = schema.safeParse(Object.fromEntries(entries));
   if (!parsed.success) {
     // Clients send lists as one string, so the error path omits list indexes.
-    return failed(
-      createInvalidRequestFailure(
-        "INVALID_QUERY",
-        parsed.error.issues.map(({ path, message }) => ({ path: path.slice(0, 1), message })),
-      ),
-    );
+    return failed(createInvalidQueryFailure(parsed.error.issues.map(({ path, message }) => ({ path: path.slice(0, 1), message }))));
   }
   return ok(parsed.data);
 }
@@ -59,9 +54,11 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknownFilter = query && findUnknownFilter(query, names);
-  return unknownFilter
-    ? failed(createInvalidRequestFailure("INVALID_QUERY", [{ path: [unknownFilter.field], message: unknownFilter.message }]))
-    : readQuery(search, query);
+  if (unknownFilter) return failed(createInvalidQueryFailure([{ path: [unknownFilter.field], message: unknownFilter.message }]));
+  // The service rejects these too, because one value would be lost.
+  const repeated = Object.keys(query?.shape ?? {}).find((name) => search.getAll(name).length > 1);
+  if (repeated !== undefined) return failed(createInvalidQueryFailure([{ path: [repeated], message: "must not be repeated" }]));
+  return readQuery(search, query);
 }
 
 type BodyContext = Pick<RouteContext, "composition" | "request">;
@@ -110,7 +107,11 @@ export async function readJson<T>(context: BodyContext, schema: z.ZodType<T>, ma
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-function createInvalidRequestFailure(code: "INVALID_QUERY" | "INVALID_BODY", zodIssues: readonly Issue[]): Failure {
+function createInvalidQueryFailure(issues: readonly Issue[]): Failure {
+  return createInvalidRequestFailure(getQueryErrorCode(issues.map(({ path }) => String(path[0]))), issues);
+}
+
+function createInvalidRequestFailure(code: ErrorCode, zodIssues: readonly Issue[]): Failure {
   const issues = zodIssues.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const firstIssue = issues[0];
   return createFailure(code, firstIssue ? `${firstIssue.path || "body"}: ${firstIssue.message}` : "The request is not valid.", issues);

@@ -1,6 +1,6 @@
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbersError } from "@/lib/contract/json/parse-json";
-import { findUnknownFilter, getParameterForm } from "@/lib/contract/schemas/lenient";
+import { findUnknownFilter, getParameterForm, getQueryErrorCode } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { ServiceError, toErrorBody } from "../service-error";
@@ -27,10 +27,8 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
   throw toQueryError(toIssues(result.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
 }
 
-const tagFilters = new Set(["include_tags", "exclude_tags"]);
-
 function toQueryError(issues: Issue[]): ServiceError {
-  return createInvalidRequestError(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
+  return createInvalidRequestError(getQueryErrorCode(issues.map(({ field }) => field)), issues);
 }
 
 type Issue = { field: string; message: string };

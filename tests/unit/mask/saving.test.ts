@@ -7,6 +7,7 @@ import { encodeMask } from "@/components/mask/file/encode-png";
 import { createMaskUploader, saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/mask-session";
 import { findSizeProblem, MAX_BYTES, MAX_EDGE, toAssetSource, toFileSource, toOriginalRef } from "@/components/mask/file/mask-source";
 import { encodeInWorker } from "@/components/mask/file/open-mask";
+import { assetSchema } from "@/lib/contract/schemas/asset";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
@@ -60,7 +61,7 @@ describe("encoding a mask", () => {
 
 describe("references to the original", () => {
   it("returns an asset's hash, then its name, with the type from its tags", () => {
-    const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
+    const asset = toAssetView(assetSchema.parse({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab" }));
     expect(toAssetSource(asset, "c").files.map(toOriginalRef)).toEqual([
       '{"filename":"blake3:ab","subfolder":"","type":"output"}',
       '{"filename":"x.png","subfolder":"","type":"output"}',
@@ -71,7 +72,7 @@ describe("references to the original", () => {
   it("returns the file's path first for a local server", () => {
     const hash = `blake3:${"ab".repeat(32)}`;
     const file = { filename: "stored.png", subfolder: "sets", type: "input" };
-    const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined, file });
+    const asset = toAssetView(assetSchema.parse({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, file }));
     expect(toAssetSource(asset, "c", true).files.map(({ filename }) => filename)).toEqual(["stored.png", hash, "x.png"]);
     expect(toAssetSource(asset, "c", true).files[0]).toEqual(file);
   });
@@ -82,8 +83,7 @@ describe("references to the original", () => {
   });
 
   it("accepts only raster images", () => {
-    const isSupported = (name: string) =>
-      toAssetSource(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
+    const isSupported = (name: string) => toAssetSource(toAssetView(assetSchema.parse({ id: "a", name }))).facts.isPicture;
     expect([isSupported("a.svg"), isSupported("a.mp4"), isSupported("a.webp")]).toEqual([false, false, true]);
   });
 });

@@ -88,8 +88,8 @@ test.each(["asset", "view", "userdata"])("applies the conditions of a request fo
   ]);
   expect(unchanged.headers.get("x-content-type-options")).toBe("nosniff");
   expect((await read({ "if-match": etag })).status).toBe(200);
-  for (const headers of [{ "if-match": '"other"' }, { "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }]) {
-    const response = await read(headers);
+  for (const [name, value] of [["if-match", '"other"'] as const, ["if-unmodified-since", "Thu, 01 Jan 1970 00:00:00 GMT"] as const]) {
+    const response = await read({ [name]: value });
     expect([response.status, (await response.json()).code]).toEqual([412, "PRECONDITION_FAILED"]);
   }
 });

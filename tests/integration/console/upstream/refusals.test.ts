@@ -110,10 +110,16 @@ test("closes the connection of an oversized body", async () => {
   expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
 });
 
-test("names the parameter of an invalid query", async () => {
-  const body = await (await harness.request("/api/jobs?status=nonsense", { as: "viewer" })).json();
-  expect(body).toMatchObject({ code: "INVALID_QUERY", details: [{ path: "status" }] });
-  expect(body.message).toMatch(/^status: /);
+test.each([
+  ["INVALID_QUERY", "status", "/api/jobs?status=nonsense", ""],
+  ["INVALID_QUERY", "status", "/api/jobs?status=completed&status=failed", "must not be repeated"],
+  ["INVALID_QUERY", "limit", "/api/jobs?limit=1&limit=2", "must not be repeated"],
+  ["INVALID_QUERY", "dir", "/api/userdata?dir=a/&dir=b/", "must not be repeated"],
+  ["INVALID_TAG_FILTER", "include_tags", "/api/assets?include_tags=a&include_tags=b", "must not be repeated"],
+  ["INVALID_TAG_FILTER", "exclude_tags", `/api/assets?exclude_tags=${"a,".repeat(101)}`, ""],
+])("returns %s when the parameter %s is invalid", async (code, parameter, path, message) => {
+  const body = await (await harness.request(path, { as: "viewer" })).json();
+  expect(body).toMatchObject({ code, details: [{ path: parameter }], message: expect.stringContaining(`${parameter}: ${message}`) });
 });
 
 const lists = ["/api/jobs", "/api/assets", "/api/history_v2", "/api/history", "/api/userdata?dir=workflows/", "/api/tags", "/api/tasks"];
