@@ -51,10 +51,24 @@ export function lenientOptional<T extends z.ZodType>(schema: T) {
   return nullish(schema).catch(undefined);
 }
 
+/** Each unreadable entry costs far more time than its bytes, so a list with more of them is skipped from there on. */
+const MAX_UNREADABLE_ENTRIES = 1000;
+
+function createEntryParser<T extends z.ZodType>(item: T): (entry: unknown) => z.output<T>[] {
+  let unreadable = 0;
+  return (entry) => {
+    if (unreadable >= MAX_UNREADABLE_ENTRIES) return [];
+    const parsed = item.safeParse(entry);
+    if (parsed.success) return [parsed.data];
+    unreadable += 1;
+    return [];
+  };
+}
+
 /** A list in a response. Unreadable entries are skipped and counted (`countSkipped`). */
 export function lenientArray<T extends z.ZodType>(item: T) {
   const arraySchema = z.array(z.unknown()).transform((values): z.output<T>[] => {
-    const readableEntries = values.flatMap((entry) => toEntries(item.safeParse(entry)));
+    const readableEntries = values.flatMap(createEntryParser(item));
     return recordSkipped(readableEntries, values.length - readableEntries.length);
   });
   return withExactSchema(arraySchema, z.array(getExactSchema(item)));
@@ -63,14 +77,11 @@ export function lenientArray<T extends z.ZodType>(item: T) {
 export function lenientMap<T extends z.ZodType>(item: T) {
   const lenientRecord = z.record(z.string(), z.unknown()).transform((valuesById): Record<string, z.output<T>> => {
     const entries = Object.entries(valuesById);
-    const readableEntries = entries.flatMap(([id, value]) => toEntries(item.safeParse(value)).map((entry) => [id, entry] as const));
+    const parseEntry = createEntryParser(item);
+    const readableEntries = entries.flatMap(([id, value]) => parseEntry(value).map((entry) => [id, entry] as const));
     return recordSkipped(Object.fromEntries(readableEntries), entries.length - readableEntries.length);
   });
   return withExactSchema(lenientRecord, z.record(z.string(), getExactSchema(item)));
-}
-
-function toEntries<T>(parsed: z.ZodSafeParseResult<T>): T[] {
-  return parsed.success ? [parsed.data] : [];
 }
 
 export const lenientStrings = withExactSchema(

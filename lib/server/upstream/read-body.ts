@@ -16,8 +16,9 @@ import { readUpTo, toStream } from "./streams";
 export const MAX_JSON_BYTES = 8 * 1024 ** 2;
 /** Limit for node catalogues, which only the worker parses. */
 export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
-/** Responses up to this size take a few milliseconds, and are parsed on the main thread. */
-export const MAX_INLINE_BYTES = 1024 ** 2;
+/** Responses up to these sizes take a few milliseconds, and are parsed on the main thread. */
+const MAX_INLINE_BYTES = 1024 ** 2;
+const MAX_INLINE_VALUES = 20_000;
 /** Parsing and serializing more at once would delay all other requests. A graph of 60,000 nodes has fewer. */
 const bounds = { values: 1_000_000, names: 500_000 } as const;
 const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
@@ -84,6 +85,13 @@ export async function parseResponse(
   if (!json || json === TOO_MANY_NUMBERS) throw new ResponseTooLargeError(toStream(bytes));
   if (bytes.byteLength > MAX_INLINE_BYTES) await yieldToEventLoop();
   return json;
+}
+
+/** True if only the worker may parse the response. */
+export function isLargeResponse(bytes: Uint8Array): boolean {
+  if (bytes.byteLength <= MAX_INLINE_VALUES) return false;
+  if (bytes.byteLength > MAX_INLINE_BYTES) return true;
+  return findExceededBound(new TextDecoder().decode(bytes), { values: MAX_INLINE_VALUES }) !== undefined;
 }
 
 function isWithinBounds(raw: string, isCatalogue: boolean): boolean {

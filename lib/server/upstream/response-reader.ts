@@ -9,7 +9,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
-import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, ResponseTooLargeError } from "./read-body";
+import { isLargeResponse, type ReadBody, readBody, type ReadOptions, ResponseTooLargeError } from "./read-body";
 
 const MAX_PENDING_BYTES = 256 * 1024 ** 2;
 /** Parsing a catalogue of 64 MiB needs ten times as much memory. */
@@ -102,20 +102,25 @@ export function createResponseReader(workerPath: string, log: Log) {
     }
   }
 
-  /** Returns the response as JSON text. `fieldNames` limits it to these fields. */
-  async function readJson(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, fieldNames?: readonly string[]): Promise<ReadJson> {
-    if (bytes.byteLength <= MAX_INLINE_BYTES) return parseToJson(bytes, options, fieldNames);
-    const { operation, ...taskOptions } = options;
-    const task = { bytes: toOwnBuffer(bytes), operationName: operation.name, options: taskOptions, only: fieldNames };
+  async function readLargeJson(
+    bytes: Uint8Array,
+    { operation, ...options }: ReadOptions,
+    signal: AbortSignal,
+    fieldNames?: readonly string[],
+  ): Promise<ReadJson> {
+    const task = { bytes: toOwnBuffer(bytes), operationName: operation.name, options, only: fieldNames };
     const result = await enqueue(task, signal);
     if (!result.ok && result.isTooLarge) throw new ResponseTooLargeError();
     return result;
   }
 
   return {
-    readJson,
-    async readValue(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal): Promise<ReadBody> {
-      const result = await readJson(bytes, options, signal);
+    /** Returns the response as JSON text. `fieldNames` limits it to these fields. */
+    async readJson(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, fieldNames?: readonly string[]): Promise<ReadJson> {
+      return isLargeResponse(bytes) ? readLargeJson(bytes, options, signal, fieldNames) : parseToJson(bytes, options, fieldNames);
+    },
+    async readLargeValue(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal): Promise<ReadBody> {
+      const result = await readLargeJson(bytes, options, signal);
       if (!result.ok) return result;
       const text = new TextDecoder().decode(result.json);
       // Yields between the steps, because each takes long for a large response.

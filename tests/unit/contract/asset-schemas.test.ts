@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { countSkipped } from "@/lib/contract/json/readers";
 import {
   maskUploadFieldsSchema,
   userdataListSchema,
@@ -13,6 +14,7 @@ import {
   createdAssetSchema,
   downloadBodySchema,
   fromHashBodySchema,
+  refineResponseSchema,
   tagChangeSchema,
   tagsBodySchema,
   taskSchema,
@@ -45,6 +47,15 @@ describe("asset", () => {
   it("accepts a list with a total and rejects one without assets", () => {
     expect(assetsResponseSchema.parse({ assets: [asset], total: 1, has_more: false, next_cursor: null }).assets).toHaveLength(1);
     expect(assetsResponseSchema.safeParse({ assets: null }).success).toBe(false);
+  });
+
+  it("skips and counts the rest of a list or map after 1,000 unreadable entries", () => {
+    const values = [asset, ...Array<object>(1000).fill({}), asset];
+    const { assets } = assetsResponseSchema.parse({ assets: values, total: 1, has_more: false });
+    expect([assets.length, countSkipped(assets)]).toEqual([1, 1001]);
+    const counts = Object.fromEntries(values.map((value, index) => [`tag-${index}`, value === asset ? 1 : {}]));
+    const { tag_counts } = refineResponseSchema.parse({ tag_counts: counts });
+    expect([Object.keys(tag_counts), countSkipped(tag_counts)]).toEqual([["tag-0"], 1001]);
   });
 });
 
