@@ -11,6 +11,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedCloseCodes, type FeedTarget } from "@/lib/shared/http-types";
+import { findExceededBound } from "@/lib/shared/json-depth";
 import { type Dependencies, type Target } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { createKeyRedactor } from "../upstream/key-redactor";
@@ -20,6 +21,8 @@ import { isLiveMessage, isStateChange, type LiveReport, MAX_PREVIEW_BYTES, type 
 import { redactForBrowser, type Source } from "./redact";
 
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
+/** Messages are parsed on the main thread, so larger ones are dropped. */
+const messageBounds = { values: 50_000, names: 50_000 } as const;
 
 export function createMessageRedactor(source: Source, target: FeedTarget): FeedTarget {
   const keyRedactor = createKeyRedactor(source.apiKey);
@@ -28,6 +31,7 @@ export function createMessageRedactor(source: Source, target: FeedTarget): FeedT
 
   async function redactMessage(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
     if (typeof message !== "string") return keyRedactor.containsKey(Buffer.from(message).toString("latin1")) ? undefined : message;
+    if (findExceededBound(message, messageBounds) !== undefined) return undefined;
     const value = parseObject(await keyRedactor.redact(message));
     return value && writeExactJson(redactForBrowser(value, source));
   }
