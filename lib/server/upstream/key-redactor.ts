@@ -3,7 +3,7 @@
 import "server-only";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { listSpellings, MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
@@ -106,8 +106,14 @@ function maskPartialKeys(text: string, apiKey: string, minLength: number, isAnyw
 
 function decodeEscapes(raw: string): string {
   try {
-    return writeExactJson(parseExactJson(raw));
+    return writeExactJson(parseServiceJson(raw));
   } catch {
-    return raw;
+    return raw.replace(/\\(?:u00([2-7][0-9a-f])|[^])/gi, decodeEscape);
   }
+}
+
+/** Quotes and backslashes keep an escape, as in the spellings of the key. */
+function decodeEscape(escape: string, digits: string | undefined): string {
+  if (digits === undefined) return escape === "\\/" ? "/" : escape;
+  return writeExactJson(String.fromCharCode(Number.parseInt(digits, 16))).slice(1, -1);
 }

@@ -36,10 +36,10 @@ function buildResponse(text: string) {
 }
 const TRUNCATED_KEY = KEY.slice(0, 12);
 const percentEncodedKey = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
-/** Must not appear in any response, log line or stored data. */
-const forbiddenTexts = [KEY, TRUNCATED_KEY, percentEncodedKey];
 const escapeLetters = (letters: string, prefix: string) =>
   [...letters].map((letter) => `${prefix}u00${letter.charCodeAt(0).toString(16)}`).join("");
+/** Must not appear in any response, log line or stored data. */
+const forbiddenTexts = [KEY, TRUNCATED_KEY, percentEncodedKey, "9f3b6c1d2e4a"];
 const sendRawJson = (response: ServerResponse, text: string, status = 200) =>
   void response.writeHead(status, { "content-type": "application/json" }).end(text);
 
@@ -58,6 +58,15 @@ const responders: Readonly<Record<string, (response: ServerResponse) => void>> =
   "where an error message is truncated": (response) =>
     sendJsonResponse(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
   "escaped in an error": (response) => sendRawJson(response, `{"message":"the key ${escapeLetters(KEY, "\\")}"}`, 400),
+  "escaped in an error of two JSON documents": (response) =>
+    sendRawJson(response, `{"message":"bad"}\n{"key":"C:\\\\${KEY.replaceAll("-", "\\u002d")}"}`, 400),
+  "escaped in JSON with NaN": (response) =>
+    sendRawJson(
+      response,
+      JSON.stringify({ ...buildResponse(echoedText), size: 0.5 })
+        .replaceAll(KEY, escapeLetters(KEY, "\\"))
+        .replaceAll("0.5", "NaN"),
+    ),
   "in a list": (response) => sendJsonResponse(response, [{ path: echoedText, size: 1, modified: echoedText }]),
   "in an error": (response) =>
     sendJsonResponse(response, { code: echoedText, message: echoedText, details: { [echoedText]: echoedText } }, 400),
