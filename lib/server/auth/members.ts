@@ -11,7 +11,7 @@ import { type Composition, type Dependencies } from "../composition-type";
 import { getConsoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type StoredIdentity } from "../store/people/identities";
-import { type Invitation } from "../store/people/invitations";
+import { canInvite, type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, validatePassword } from "./passwords";
 import { checkReadOnly } from "./read-only";
@@ -149,8 +149,7 @@ function getInvitationState(invitation: Invitation, inviter: Member | undefined,
   if (invitation.expiresAt <= now) return "expired";
   // Reset links are created on the command line, by someone with access to the data folder.
   if (invitation.resetsMemberId !== undefined) return "open";
-  const canInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
-  return canInvite ? "open" : "withdrawn";
+  return canInvite(inviter, invitation.role) ? "open" : "withdrawn";
 }
 
 type JoinResult = { member: Member; isNew: boolean; invitedBy?: string };
@@ -174,7 +173,9 @@ export async function acceptInvitation(
   if (memberToReset) await store.sessions.recordEndReasons(memberToReset.id, "password", now());
   const joinedMember = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
   if (joinedMember === "taken") return failed(emailTakenFailure);
-  return joinedMember ? ok({ member: joinedMember, isNew: !invitation.resets, invitedBy }) : failed(createInvitationFailure("used"));
+  if (joinedMember) return ok({ member: joinedMember, isNew: !invitation.resets, invitedBy });
+  const { state } = await readInvitation(composition, acceptance.token);
+  return failed(createInvitationFailure(state === "open" ? "used" : state));
 }
 
 type ClosedInvitationState = Exclude<InvitationState, "open">;

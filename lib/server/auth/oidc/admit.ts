@@ -135,7 +135,7 @@ async function joinTeam(
   const invitedBy = await findInviter(composition, token);
   const joinedMember = await store.invitations.accept(token, { name: toMemberName(person), identity }, now());
   if (joinedMember === "taken") return refuseSignIn("unlinked", "the address belongs to a member");
-  if (!joinedMember) return refuseSignIn("invitation", "the invitation was used meanwhile");
+  if (!joinedMember) return refuseSignIn("invitation", "the invitation was used or withdrawn meanwhile");
   const { role, groups } = person;
   const roleChange =
     role === undefined || role === "none" || role === joinedMember.role

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type Role } from "@/lib/contract/members/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { type Database, deleteBefore } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
@@ -75,7 +75,7 @@ export function createInvitationStore(database: Database) {
       return runMemberChange(database, async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
-          .select(["id", "email", "role", "resetsMemberId"])
+          .select(["id", "email", "role", "resetsMemberId", "invitedBy"])
           .where("tokenHash", "=", hashToken(token))
           .where("acceptedAt", "is", null)
           .where("withdrawnAt", "is", null)
@@ -84,6 +84,8 @@ export function createInvitationStore(database: Database) {
         if (!row) return undefined;
         const { email, resetsMemberId } = row;
         if (resetsMemberId !== undefined && passwordHash === undefined) return undefined;
+        const inviterQuery = transaction.selectFrom("members").select(["role", "disabled"]).where("id", "=", row.invitedBy);
+        if (resetsMemberId === undefined && !canInvite(await inviterQuery.executeTakeFirst(), row.role)) return undefined;
         const member =
           resetsMemberId === undefined || passwordHash === undefined
             ? await insertMember(transaction, { name, passwordHash, email, role: row.role, createdAt: now })
@@ -113,4 +115,8 @@ export function createInvitationStore(database: Database) {
       return row?.email;
     },
   };
+}
+
+export function canInvite(inviter: Pick<Member, "role" | "disabled"> | undefined, role: Role): boolean {
+  return inviter !== undefined && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, role);
 }

@@ -59,6 +59,12 @@ test("ends every session when the password changes", async () => {
   expect([await canSignIn(member.email, PASSWORD), await canSignIn(member.email, "a new long password")]).toEqual([false, true]);
 });
 
+test("accepts only one of several changes with the same current password", async () => {
+  const passwords = ["first", "second", "third"].map((word) => `a ${word} long password`);
+  const changes = await Promise.all(passwords.map((password) => changeAccount({ password, currentPassword: PASSWORD })));
+  expect(changes.filter(({ status }) => status === 200)).toHaveLength(1);
+});
+
 test("limits guesses of the current password as at sign-in", async () => {
   const statuses = [];
   for (let count = 0; count < 7; count += 1)

@@ -75,6 +75,8 @@ test("invalidates an invitation when its author is removed, lowered or suspended
   expect(await readInvitation(harness.console, token)).toMatchObject({ state: "open" });
   expect(await changeAuthor({ role: "operator" })).toBe(200);
   expect(await readInvitation(harness.console, token)).toEqual({ state: "withdrawn" });
+  // As in an acceptance that started before the change.
+  expect(await harness.console.store.invitations.accept(token, { name: "Late", passwordHash: "x" }, now)).toBeUndefined();
   expect((await requestMember("DELETE", author.id, { as: "owner" })).status).toBe(204);
   expect(await accept(token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
   expect(await harness.console.store.members.getByEmail("friend@desk.test")).toBeUndefined();
