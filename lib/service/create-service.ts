@@ -134,7 +134,22 @@ export async function startService(options: ServiceOptions) {
 
     if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data rejected");
     const { publicUrl } = options;
-    const route = createRouter({ ...dependencies, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
+    const readiness = createReadiness({
+      database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
+      disk: () => checkDisk(options.dataDir),
+      workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The job worker is not built.")),
+    });
+    const route = createRouter({
+      ...dependencies,
+      readiness,
+      engine,
+      liveRuns,
+      thumbnails,
+      accessTimes,
+      assetSearch,
+      downloads,
+      publicUrl,
+    });
     const abortController = new AbortController();
     const housekeeping = startHousekeeping(
       [
@@ -169,11 +184,7 @@ export async function startService(options: ServiceOptions) {
       keys: createKeys(database, now),
       runners: createRunners({ database, now, builtIn, notifyChange: notifyRunnersChanged }),
 
-      readiness: createReadiness({
-        database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
-        disk: () => checkDisk(options.dataDir),
-        workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The job worker is not built.")),
-      }),
+      readiness,
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
         if (isStopping) return unavailableResponse("The service is stopping.");

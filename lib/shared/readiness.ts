@@ -2,6 +2,7 @@
 
 import { accessSync, constants, statfsSync } from "node:fs";
 import { withTimeout } from "./async";
+import { isStoreUnavailable } from "./error-codes";
 
 /** `reason` is a sentence for the operator. A ready part may have one too, if it does not work fully. */
 export type PartState = { part: string; ready: boolean; reason?: string };
@@ -27,8 +28,8 @@ async function checkPart(part: string, check: ReadinessCheck): Promise<PartState
   try {
     const result = await withTimeout(Promise.resolve().then(check), CHECK_TIMEOUT_MS, onTimeout);
     return { part, ready: true, ...result };
-  } catch {
-    return { part, ...createNotReady("It failed. See the log.") };
+  } catch (error) {
+    return { part, ...createNotReady(isStoreUnavailable(error) ? "The database is unreachable." : "It failed. See the log.") };
   }
 }
 

@@ -1,11 +1,15 @@
+import { createFailure } from "@/lib/contract/failure";
 import { publicRoute } from "@/lib/server/bff/guard";
 import { deriveInstallationName, INSTALLATION_HEADER } from "@/lib/server/installation";
-import { createJsonResponse } from "@/lib/server/requests/responses";
+import { createFailureResponse, createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** The guard waits until store and service are ready, so 200 means ready. */
-export const GET = publicRoute("health", ({ composition }) => {
+const notReadyFailure = createFailure("SERVICE_UNAVAILABLE", "The console is not ready. See /api/health/ready.");
+
+export const GET = publicRoute("health", async ({ composition, requestId }) => {
+  const isReady = (await composition.readiness()).every(({ ready }) => ready);
+  const response = isReady ? createJsonResponse({ status: "ok" }) : createFailureResponse(notReadyFailure, requestId);
   // The doctor command uses this to identify the installation.
-  const headers = new Headers({ [INSTALLATION_HEADER]: deriveInstallationName(composition.authSecret) });
-  return Promise.resolve(ok(createJsonResponse({ status: "ok" }, 200, headers)));
+  response.headers.set(INSTALLATION_HEADER, deriveInstallationName(composition.authSecret));
+  return ok(response);
 });

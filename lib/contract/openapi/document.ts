@@ -141,6 +141,7 @@ const publicPaths: Record<string, Record<string, DescribedOperation>> = {
       security: [],
       responses: {
         "200": createJsonResponse<JsonSchema>("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }),
+        "503": createJsonResponse<JsonSchema>("Not ready.", createErrorRef(envelope)),
       },
     },
   },

@@ -5,7 +5,8 @@ import { findEncodingFailure } from "@/lib/contract/failure";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { parseBearer } from "@/lib/shared/headers";
-import { ServiceError } from "../service-error";
+import { type Readiness } from "@/lib/shared/readiness";
+import { type ErrorBody, ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
 import { createAssetRoutes } from "./asset-routes";
 import { createFileRoutes } from "./file-routes";
@@ -18,11 +19,18 @@ const publicPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };
 
-export function createRouter(dependencies: RouteDependencies): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
+const notReadyError: ErrorBody = { code: "SERVICE_UNAVAILABLE", message: "The service is not ready. See /api/health/ready." };
+
+export function createRouter(
+  dependencies: RouteDependencies & { readiness: Readiness },
+): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
   const app = new Hono<{ Bindings: Bindings }>();
   const routes = createRoutes(dependencies);
 
-  app.get("/api/health", () => jsonResponse({ status: "ok" }));
+  app.get("/api/health", async () => {
+    const isReady = (await dependencies.readiness()).every(({ ready }) => ready);
+    return isReady ? jsonResponse({ status: "ok" }) : jsonResponse(notReadyError, 503);
+  });
   app.get("/api/openapi.json", (context) => jsonResponse(createOpenApiDocument(getBaseUrl(dependencies, context.req.raw))));
   // Fixed paths come before those with parameters, because the from-hash in /api/assets/from-hash is not an asset's id.
   for (const { operation, handle } of routes.sort((a, b) => countParameters(a.operation) - countParameters(b.operation))) {

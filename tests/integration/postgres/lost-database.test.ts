@@ -8,7 +8,7 @@ import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { createHarness } from "@/tests/support/harness";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
 import { createDatabase, endConnections, queryDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { openTestServer } from "@/tests/support/servers";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
@@ -32,12 +32,23 @@ afterAll(async () => {
 test("reports an outage without signing members out and recovers", async () => {
   const request = (path: string, options = {}) => harness.request(path, { as: "owner", ...options });
   expect((await request("/api/console/members")).status).toBe(200);
+  const csrfResponse = await request("/api/auth/csrf");
+  const csrfCookies = csrfResponse.headers.getSetCookie().map((line) => line.split(";")[0]);
+  const { csrfToken }: { csrfToken: string } = await csrfResponse.json();
+  const signIn = { method: "POST", json: { csrfToken, email: "owner@desk.test", password: PASSWORD }, cookie: csrfCookies.join("; ") };
   await postgres.stop();
   const change = { method: "POST", json: { screen: "jobs", name: "Mine", query: "status=failed" } };
-  for (const response of [await request("/api/console/members"), await request("/api/console/views", change)]) {
+  for (const response of [
+    await request("/api/console/members"),
+    await request("/api/console/views", change),
+    await request("/api/auth/callback/credentials", signIn),
+    await request("/api/auth/session"),
+  ]) {
     expect([response.status, response.headers.get("set-cookie")]).toEqual([503, null]);
     expect(await response.json()).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("database") });
   }
+  expect((await request("/api/health")).status).toBe(503);
+  expect(await harness.console.readiness()).toContainEqual({ part: "store", ready: false, reason: "The database is unreachable." });
   await postgres.start();
   await until("the console responds again", async () => ((await request("/api/console/members")).status === 200 ? true : undefined));
   expect(harness.getLog()).not.toContain("secret-word");

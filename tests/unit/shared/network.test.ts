@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, it, onTestFinished, test, vi } from "vitest";
 import { requireSupportedVersion } from "@/lib/shared/database/postgres";
+import { StoreUnavailableError } from "@/lib/shared/error-codes";
 import { createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { createBlockList, getNetwork, isInNetworks, isPublicAddress } from "@/lib/shared/ip-address";
 import { checkDisk, createReadiness } from "@/lib/shared/readiness";
@@ -80,6 +81,9 @@ test("reports a failed or hanging check without its error message", async () => 
     broken: () => {
       throw new Error("/data/secret.sqlite is malformed");
     },
+    away: () => {
+      throw new StoreUnavailableError("10.0.0.7 refused the connection");
+    },
     silent: () => new Promise(() => undefined),
   });
   const states = readiness();
@@ -87,6 +91,7 @@ test("reports a failed or hanging check without its error message", async () => 
   expect(await states).toEqual([
     { part: "fine", ready: true },
     { part: "broken", ready: false, reason: "It failed. See the log." },
+    { part: "away", ready: false, reason: "The database is unreachable." },
     { part: "silent", ready: false, reason: "No response within 2 s." },
   ]);
 });
