@@ -4,6 +4,7 @@ import "server-only";
 import NextAuth, { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
+import { type Failure } from "@/lib/contract/failure";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { type Composition, type Dependencies } from "../composition-type";
 import { createNextAuthCookies, isHttps, readCookie } from "../cookies";
@@ -14,30 +15,37 @@ import { type OidcSignIn, startProviderSession } from "./oidc/oidc-sign-in";
 import { toClaims } from "./oidc/provider";
 import { isKnownDevice } from "./sealed-cookies";
 import { endSession, getSessionId, readSession, startSession } from "./session";
-import { explainedFailures, signIn } from "./sign-in";
+import { signIn } from "./sign-in";
 
-/** Prefix of an error message passed through next-auth. The route turns it into a 429 with Retry-After. */
-export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
-
-/** Reports to the audit log. `member` is set if the account belongs to a member. */
 type AuthEvents = {
   onSuccess(action: "signIn" | "signOut", member: Member): void;
-  onRejection(member: Member | undefined, address: string, code: string): void;
-  /** A sign-out that could not be stored. next-auth would respond as if it had succeeded. */
-  onSignOutError(error: unknown): void;
+  /** `member` is set if the account belongs to a member. */
+  onRejection(failure: Failure, address: string, member: Member | undefined): void;
+  /** An error of a callback, such as an unreachable store. next-auth would respond as if the password were wrong or the session had ended. */
+  onError(error: unknown): void;
 };
 
 export function createAuthOptions(
   composition: Composition,
-  { onSuccess, onRejection, onSignOutError }: AuthEvents,
+  { onSuccess, onRejection, onError }: AuthEvents,
   headers: Pick<Headers, "get">,
   oidcSignIn?: OidcSignIn,
 ): NextAuthOptions {
   const { env, store, authSecret, log } = composition;
+  const reportErrors =
+    <Params extends unknown[], T>(run: (...params: Params) => Promise<T>) =>
+    async (...params: Params): Promise<T> => {
+      try {
+        return await run(...params);
+      } catch (error) {
+        onError(error);
+        throw error;
+      }
+    };
   return {
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.maxMs / 1000 },
-    jwt: { decode: (params) => readSession(composition, params) },
+    jwt: { decode: reportErrors((params) => readSession(composition, params)) },
     // next-auth copies these URLs into redirects unchanged.
     pages: { signIn: getConsolePath(env, "/sign-in"), error: getConsolePath(env, "/sign-in") },
     useSecureCookies: isHttps(env.publicUrl),
@@ -46,7 +54,7 @@ export function createAuthOptions(
       ...(oidcSignIn ? [oidcSignIn.config] : []),
       credentials({
         credentials: { email: {}, password: {} },
-        async authorize(credentials) {
+        authorize: reportErrors(async (credentials) => {
           const address = headers.get(ADDRESS_HEADER) ?? "unknown";
           const { email = "", password = "" } = credentials ?? {};
           const result = await signIn(composition, {
@@ -55,25 +63,22 @@ export function createAuthOptions(
             address,
             isKnownDevice: await isKnownDevice(composition, headers, email),
           });
-          if (result.ok) {
-            onSuccess("signIn", result.value);
-            return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
-          }
-          // The entered email is not logged, because it may be a password typed into the wrong field. Rate-limited attempts are not reported.
-          if (result.failure.code !== "RATE_LIMITED") {
-            const { code } = result.failure;
-            onRejection(await store.members.getByEmail(email), address, code);
-            if (explainedFailures.includes(result.failure)) throw new Error(code);
+          if (!result.ok) {
+            const { failure } = result;
+            onRejection(failure, address, failure.code === "RATE_LIMITED" ? undefined : await store.members.getByEmail(email));
             return null;
           }
-          throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);
-        },
+          onSuccess("signIn", result.value);
+          return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
+        }),
       }),
     ],
     callbacks: {
       // The route replaces next-auth's response with the reason of a refusal.
-      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await oidcSignIn?.verify(toClaims(profile))) === true,
-      async jwt({ token, user, account }) {
+      signIn: reportErrors(
+        async ({ account, profile }) => account?.type !== "oauth" || (await oidcSignIn?.verify(toClaims(profile))) === true,
+      ),
+      jwt: reportErrors(async ({ token, user, account }) => {
         if (!user) return { ...token, sid: getSessionId(token) };
         const admittedMember = oidcSignIn?.getAdmittedMember();
         if (!admittedMember || !account) {
@@ -83,22 +88,18 @@ export function createAuthOptions(
         }
         const { id, name, email } = admittedMember.member;
         return { ...token, sub: id, name, email, sid: await startProviderSession(composition, admittedMember, account, headers) };
-      },
+      }),
       redirect: ({ baseUrl }) => baseUrl,
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
       // The type declares `token` as always set, but it is null without a valid session.
-      async signOut({ token }: { token?: JWT | null }) {
+      signOut: reportErrors(async ({ token }: { token?: JWT | null }) => {
         if (!token) return;
-        try {
-          await endSession(composition, token);
-        } catch (error) {
-          return onSignOutError(error);
-        }
+        await endSession(composition, token);
         const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
         if (member) onSuccess("signOut", member);
-      },
+      }),
     },
     logger: {
       // Not logged: anyone can send invalid session cookies.

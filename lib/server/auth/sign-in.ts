@@ -96,6 +96,4 @@ export function canUsePassword({ env, now }: Dependencies<"env" | "now">, { pass
 
 const suspendedFailure = createFailure("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
 const passwordSignInOffFailure = createFailure("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
-/** Failures that are explained only if the password was correct. Passed through next-auth by code. */
-export const explainedFailures: readonly Failure[] = [suspendedFailure, passwordSignInOffFailure];
 const wrongCredentialsFailure = createFailure("UNAUTHORIZED", "Wrong email address or password.");

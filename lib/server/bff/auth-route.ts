@@ -9,18 +9,17 @@ import { toSafeReturnPath } from "@/lib/shared/console-paths";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { type AuthStep, callNextAuth, createAuthOptions, type NextAuthResponse, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { type AuthStep, callNextAuth, createAuthOptions, type NextAuthResponse } from "../auth/next-auth";
 import { type SignInRefusal } from "../auth/oidc/admit";
 import { createOidcSignIn, getProviderLogoutUrl, type OidcSignIn, toErrorCause } from "../auth/oidc/oidc-sign-in";
 import { discover, DISCOVERY_CACHE_MS, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
 import { consumeState, createDeviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
 import { findSession, readSessionId } from "../auth/session";
-import { explainedFailures } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
 import { getConsolePath, getConsoleUrl } from "../env";
-import { consumeAttempt, createRateLimitFailure, getClientAddress } from "../limits/attempt-limit";
+import { consumeAttempt, getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readBody, readJson } from "../requests/read-request";
 import { createJsonResponse } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
@@ -218,16 +217,22 @@ async function handleStep(
 ): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { headers: requestHeaders } = request;
-  const signOutErrors: unknown[] = [];
+  const errors: unknown[] = [];
   let signedInMember: Member | undefined;
+  let signInFailure: Failure | undefined;
   const events = {
     onSuccess(action: "signIn" | "signOut", member: Member) {
       annotateAudit({ action, by: toActor(member) });
       if (action === "signIn") signedInMember = member;
     },
-    onRejection: (member: Member | undefined, address: string, code: string) =>
-      annotateAudit({ action: "signIn", by: member && toActor(member), isAlwaysWritten: true, target: address, outcome: `code=${code}` }),
-    onSignOutError: (error: unknown) => void signOutErrors.push(error),
+    onRejection(failure: Failure, address: string, member: Member | undefined) {
+      signInFailure = failure;
+      // The entered email is not logged, because it may be a password typed into the wrong field. Rate-limited attempts are not audited.
+      if (failure.code === "RATE_LIMITED") return;
+      const outcome = `code=${failure.code}`;
+      annotateAudit({ action: "signIn", by: member && toActor(member), isAlwaysWritten: true, target: address, outcome });
+    },
+    onError: (error: unknown) => void errors.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const callAuth: CallNextAuth = async (oidcSignIn?: OidcSignIn) => {
@@ -237,7 +242,7 @@ async function handleStep(
       { step, provider: id, headers: requestHeaders, form, search },
       createAuthOptions(routeContext.composition, events, requestHeaders, oidcSignIn),
     );
-    if (signOutErrors.length > 0) throw signOutErrors[0];
+    if (errors.length > 0) throw errors[0];
     return authResponse;
   };
   if (provider)
@@ -245,21 +250,13 @@ async function handleStep(
       ? startOidcSignIn(routeContext.composition, provider, request, form, callAuth)
       : finishOidcSignIn(provider, routeContext, callAuth);
   if (step === "signout") return signOutEverywhere(routeContext.composition, request, callAuth);
-  const { status, headers, url, body } = await callAuth();
+  const { headers, body } = await callAuth();
   if (!form) return ok(createJsonResponse(body, 200, headers));
   if (signedInMember) {
     headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedInMember));
     return ok(createJsonResponse({ url: getConsoleUrl(routeContext.composition.env) }, 200, headers));
   }
-  return failed(status === 401 ? toSignInFailure(url ?? "") : csrfFailure);
-}
-
-/** Restores the failure of our own password check from next-auth's redirect URL. */
-function toSignInFailure(url: string): Failure {
-  const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
-  if (seconds !== undefined) return createRateLimitFailure(Number(seconds) * 1000);
-  const explainedFailure = explainedFailures.find(({ code }) => url.includes(`error=${code}`));
-  return explainedFailure ?? createFailure("UNAUTHORIZED", "Wrong email address or password.");
+  return failed(signInFailure ?? csrfFailure);
 }
 
 /** The CSRF token is missing or belongs to another browser. */

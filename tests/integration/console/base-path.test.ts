@@ -32,14 +32,14 @@ test("adds the path once to invitations, the OpenAPI document and previews", asy
 });
 
 test("scopes the session cookie and the next-auth pages to the base path", () => {
-  const events = { onSuccess: () => undefined, onRejection: () => undefined, onSignOutError: () => undefined };
+  const events = { onSuccess: () => undefined, onRejection: () => undefined, onError: () => undefined };
   const { cookies, pages } = createAuthOptions(harness.console, events, new Headers());
   expect(cookies?.sessionToken).toMatchObject({ name: "lightdesk.session", options: { path: "/desk", httpOnly: true } });
   expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
 });
 
 test("isolates next-auth cookies from other apps on the host", () => {
-  const events = { onSuccess: () => undefined, onRejection: () => undefined, onSignOutError: () => undefined };
+  const events = { onSuccess: () => undefined, onRejection: () => undefined, onError: () => undefined };
   const cookieEntries = Object.entries(createAuthOptions(harness.console, events, new Headers()).cookies ?? {});
   // All cookies that next-auth sets by itself.
   expect(cookieEntries.map(([kind]) => kind).sort()).toEqual([

@@ -24,7 +24,7 @@ const createOptions = () =>
     {
       onSuccess: (action, member) => void authEvents.push(`${action} ${member.name}`),
       onRejection: () => undefined,
-      onSignOutError: (error) => void authEvents.push(String(error)),
+      onError: (error) => void authEvents.push(String(error)),
     },
     new Headers(requestHeaders),
   );
