@@ -2,11 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
 import { SESSION_COOKIE } from "@/lib/server/cookies";
+import { openDatabase } from "@/lib/server/store/database";
 import { openStore } from "@/lib/server/store/store";
+import { ensureReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { createHarness } from "../support/harness";
 import { simulateFullDisk } from "./disk/simulate-full-disk";
 import { disks } from "./disk/small-disk";
@@ -33,15 +37,31 @@ describe("a console whose disk is full", async () => {
     disk.mockRestore();
   });
 
-  it("stores a new password in reserved disk space", async () => {
+  it("stores a new password, a session, a removal and audit entries in reserved disk space", async () => {
     const reserve = join(harness.folder, "reserve");
     expect(existsSync(reserve)).toBe(true);
     const disk = simulateFullDisk(reserve);
     const store = openStore(harness.folder);
     expect(await store.members.changeAccount(harness.getViewer("viewer").memberId, { passwordHash: "x" })).toBeDefined();
+    const at = Date.now();
+    const { memberId } = harness.getViewer("viewer");
+    const session = { id: randomUUID(), memberId, version: 1, method: "password", browser: "", address: "" };
+    await store.sessions.create({ ...session, createdAt: at, usedAt: at, confirmedAt: at }, harness.console.env.session);
+    await store.identities.recordRemoval("viewer@desk.test", at);
+    await Promise.all(["a", "b"].map((requestId) => store.audit.add({ at, requestId, action: "changeMember", status: 200 })));
     await store.close();
     disk.mockRestore();
     expect(existsSync(reserve)).toBe(true);
+  });
+
+  it("reports a full disk when it ends a transaction", async () => {
+    const { database, migrate } = openDatabase(join(createTemporaryFolder(), "console.sqlite"));
+    await migrate();
+    await sql`PRAGMA max_page_count = 1`.execute(database);
+    const name = "x".repeat(1_000_000);
+    const write = database.transaction().execute((trx) => trx.insertInto("settings").values({ name, value: "" }).execute());
+    expect(isFullDisk(await write.catch((error: unknown) => error))).toBe(true);
+    await database.destroy();
   });
 
   it("reports an error when the end of a session can't be stored", async () => {
@@ -60,6 +80,18 @@ describe("a console whose disk is full", async () => {
 });
 
 describe.each(disks)("on a $name without free space", ({ createDisk }) => {
+  it("writes audit entries in reserved disk space", async () => {
+    const disk = createDisk();
+    const store = openStore(disk.path);
+    await store.migrate();
+    ensureReserve(disk.path);
+    disk.fill();
+    for (let index = 0; index < 10; index += 1)
+      await store.audit.add({ at: index, requestId: String(index), action: "changeMember", status: 200, target: "x".repeat(1000) });
+    expect(await store.audit.verify()).toHaveProperty("last");
+    await store.close();
+  });
+
   it("opens and reads the console's database without a reserve", async () => {
     const disk = createDisk();
     const first = openStore(disk.path);

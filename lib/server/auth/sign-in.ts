@@ -82,7 +82,6 @@ export async function signIn(composition: Composition, credentials: Attempt & { 
     return failed(failure ?? wrongCredentialsFailure);
   }
   await signInLimits.recordSuccess({ ...credentials, email });
-  log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }
 

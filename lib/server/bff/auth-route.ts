@@ -253,6 +253,7 @@ async function handleStep(
   const { headers, body } = await callAuth();
   if (!form) return ok(createJsonResponse(body, 200, headers));
   if (signedInMember) {
+    routeContext.composition.log.info({ memberId: signedInMember.id }, "signed in");
     headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedInMember));
     return ok(createJsonResponse({ url: getConsoleUrl(routeContext.composition.env) }, 200, headers));
   }

@@ -16,6 +16,7 @@ import {
   type PrimitiveValueListNode,
   type RootOperationNode,
   sql,
+  SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
   type SqliteStatement,
@@ -23,7 +24,7 @@ import {
   type UpdateResult,
   type ValueNode,
 } from "kysely";
-import { retryWithReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve, retryWithReserve } from "@/lib/shared/database/disk-reserve";
 import { migratePostgres as migrate, migrateSqlite } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
@@ -105,7 +106,7 @@ function openFile(file: string, keys: readonly string[], locking = "NORMAL"): Op
   }
   return {
     database: new Kysely<Tables>({
-      dialect: new SqliteDialect({ database: createStatementCache(sqlite, dirname(file)) }),
+      dialect: new ReserveDialect(sqlite, dirname(file)),
       plugins: [columnPlugin],
     }),
     async migrate() {
@@ -165,9 +166,49 @@ export async function deleteBefore(
   await sql`delete from ${sql.table(table)} where ${sql.ref(column)} < ${time}`.execute(database);
 }
 
-/** Statements that delete, end a session or revoke access. A full disk must not prevent them. */
+class ReserveAdapter extends SqliteAdapter {
+  constructor(readonly folder: string) {
+    super();
+  }
+}
+
+class ReserveDialect extends SqliteDialect {
+  readonly #folder: string;
+
+  constructor(sqlite: SqliteConnection, folder: string) {
+    super({ database: createStatementCache(sqlite, folder) });
+    this.#folder = folder;
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new ReserveAdapter(this.#folder);
+  }
+}
+
+/** Runs a transaction that a full disk must not prevent. If the disk is full, runs it again in the reserved space. */
+export async function transactWithReserve<T>(database: Database, task: (transaction: Database) => Promise<T>): Promise<T> {
+  const { adapter } = database.getExecutor();
+  try {
+    return await database.transaction().execute(task);
+  } catch (error) {
+    if (!isFullDisk(error) || !(adapter instanceof ReserveAdapter)) throw error;
+  }
+  // Other statements wait for the connection, so they can't use the reserve or restore it too early.
+  return database.connection().execute(async (connection) => {
+    releaseReserve(adapter.folder);
+    try {
+      return await connection.transaction().execute(task);
+    } finally {
+      ensureReserve(adapter.folder);
+    }
+  });
+}
+
+/** Single statements that delete, end a session or revoke access. A full disk must not prevent them. */
 const reserveStatements =
-  /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
+  /^(delete from |insert into "((ended_)?sessions|attempts|identities)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
+
+const NO_OP = "select 1";
 
 /** Caches statements, because preparing one takes longer than running it. The cache is bounded, because lists of ids vary the SQL. */
 function createStatementCache(sqlite: SqliteConnection, folder: string): SqliteDatabase {
@@ -186,7 +227,9 @@ function createStatementCache(sqlite: SqliteConnection, folder: string): SqliteD
   const statements = createLru<string, SqliteStatement>({ max: MAX_STATEMENTS });
   return {
     close: () => sqlite.close(),
-    prepare(sql) {
+    prepare(requestedSql) {
+      // A full disk has already rolled the transaction back. Rolling it back again would fail and hide the error.
+      const sql = requestedSql === "rollback" && !sqlite.inTransaction ? NO_OP : requestedSql;
       const statement = statements.get(sql) ?? prepare(sql);
       statements.set(sql, statement);
       return statement;

@@ -8,7 +8,7 @@ import { findFamily } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { getErrorCode, isFullDisk, isStoreUnavailable } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { type Database } from "../database";
+import { type Database, transactWithReserve } from "../database";
 import { selectTexts } from "../dialect";
 import { type Row } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
@@ -118,7 +118,7 @@ export function createAuditStore(database: Database) {
   };
 
   const write = async (rows: readonly NewRow[]): Promise<void> =>
-    database.transaction().execute(async (transaction) => {
+    transactWithReserve(database, async (transaction) => {
       // Written first, because it locks the log against other writers in all processes.
       const end = await transaction
         .updateTable("auditEnd")

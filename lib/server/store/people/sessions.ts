@@ -3,7 +3,7 @@
 import "server-only";
 import { sql } from "kysely";
 import { type Role } from "@/lib/contract/members/roles";
-import { type Database, prepareQuery } from "../database";
+import { type Database, prepareQuery, transactWithReserve } from "../database";
 import { type Row } from "../tables";
 import { type Member, toMember } from "./members";
 
@@ -36,7 +36,7 @@ export function createSessionStore(database: Database) {
     /** Also deletes expired sessions. Returns false if a session with this id already exists. */
     async create(session: Session, limits: SessionLimits): Promise<boolean> {
       const { id, memberId, createdAt } = session;
-      return database.transaction().execute(async (transaction) => {
+      return transactWithReserve(database, async (transaction) => {
         await transaction
           .deleteFrom("sessions")
           .where(({ or, eb }) => or([eb("createdAt", "<=", createdAt - limits.maxMs), eb("usedAt", "<=", createdAt - limits.idleMs)]))
