@@ -6,7 +6,7 @@ import { fail, runOnStore } from "./command";
 type SecretLabel = readonly [singular: string, plural: string];
 
 runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
-  const keyRing = openKeyRing(dataDir, encryptionKeys);
+  const { keyRing } = openKeyRing(dataDir, encryptionKeys);
   const secretGroups = [
     [sealed.apiKeys, ["key", "keys"]],
     [sealed.downloads, ["address of a download", "addresses of downloads"]],

@@ -12,6 +12,7 @@ import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserv
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readiness";
+import { formatCount } from "@/lib/shared/text";
 import { createCapabilityCache } from "./capabilities/capability-cache";
 import { type Composition } from "./composition-type";
 import { createAssetPreviewCache } from "./connections/asset-preview-cache";
@@ -19,7 +20,7 @@ import { createHostKeys } from "./embed/host-keys";
 import { type Env, EnvError, getConsoleUrl, isBuild, readEnv } from "./env";
 import { createRunKeyCache } from "./job-index/expected-runs";
 import { createJobIndex } from "./job-index/job-index";
-import { loadSharedSecret, openKeyRing, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
+import { countSecrets, listSealedSecret, loadSharedSecret, openKeyRing, openSecretFile, saveKeyRing } from "./keys/key-ring";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit, createSignInLimits } from "./limits/attempt-limit";
 import { createLiveHub } from "./live/hub";
 import { createLog } from "./log";
@@ -79,7 +80,8 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   const jobResponses = createResponseCache(upstreamLimits?.sharedMs);
   const liveOutputs = createLiveOutputs(now);
   const liveHub = createLiveHub({ now, log });
-  const keyRing = openKeyRing(env.dataDir, env.encryptionKeys);
+  const openedKeyRing = openKeyRing(env.dataDir, env.encryptionKeys);
+  const { keyRing } = openedKeyRing;
   const responseWorkerPath = join(env.root, "dist", "response-worker.mjs");
   const responseReader = createResponseReader(responseWorkerPath, log);
   const catalogues = createDiskCache<string>({ folder: join(env.dataDir, "catalogues"), maxBytes: MAX_CATALOGUE_BYTES, extension: "json" });
@@ -97,7 +99,9 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
-  let authSecret = readOrCreateSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
+  const secretFile = openSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
+  let authSecret = secretFile.text;
+  let hasUnreadableSecrets = false;
 
   const getService = (): Service => {
     if (!service) throw new Error("The embedded service has not started yet.");
@@ -140,10 +144,18 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       ? createAttemptLimit({ now, burst, refillMs })
       : createSharedLimit({ attempts: store.attempts, now, limitName: name, burst, refillMs });
 
+  const countStoredSecrets = () => countSecrets([...Object.values(store.sealed), listSealedSecret(store.settings)], keyRing);
+
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
     await requireConsoleRows(env.dataDir, env.databaseUrl);
     await store.migrate();
+    const secrets = await countStoredSecrets();
+    // A database without keys next to it counts as new, so keys are saved only after it was reached and migrated.
+    saveKeyRing(openedKeyRing, secrets);
+    secretFile.save();
+    hasUnreadableSecrets = secrets.unreadable > 0;
+    if (hasUnreadableSecrets) log.error(secrets, "stored secrets unreadable");
     if (env.databaseUrl !== undefined) authSecret = await loadSharedSecret(store.settings, keyRing, authSecret);
     await store.peers.start({
       onConnection(connectionId) {
@@ -189,10 +201,12 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       return unreadyParts.length === 0 ? undefined : createNotReady(unreadyParts.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
     disk: () => checkDisk(env.dataDir),
-    "key ring": () =>
-      unseal(keyRing, "ready", seal(keyRing, "ready", "ready"))
-        ? undefined
-        : createNotReady("The key ring can't decrypt what it encrypted."),
+    async "key ring"() {
+      if (!hasUnreadableSecrets) return undefined;
+      const { count, unreadable } = await countStoredSecrets();
+      const reason = `The key ring can't open ${unreadable} of ${formatCount(count, "stored secret")}. Run npm run doctor.`;
+      return unreadable === 0 ? undefined : { ready: unreadable < count, reason };
+    },
     workers: () => (existsSync(responseWorkerPath) ? undefined : createNotReady("The worker that reads large responses is not built.")),
   });
 

@@ -130,7 +130,7 @@ async function readAuthSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Pr
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
   const store = openStore("", databaseUrl);
   try {
-    return await readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys));
+    return await readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys).keyRing);
   } catch {
     return undefined; // a separate check reports problems with the database or the key ring
   } finally {

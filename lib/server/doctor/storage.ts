@@ -9,7 +9,7 @@ import { tryBlobBackend } from "@/lib/service/index";
 import { formatCount } from "@/lib/shared/text";
 import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
-import { countSealedRows, openKeyRing } from "../keys/key-ring";
+import { countSecrets, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
 import { checkConsoleDatabase, checkServiceDatabase, inspectServer } from "./databases";
 import { failed, type Finding, formatBytes, pass, runSafely, warn } from "./findings";
@@ -115,20 +115,16 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
       `No key ring: neither LIGHTDESK_ENCRYPTION_KEYS nor ${file} exists.`,
       "Restore the key ring that sealed the stored keys.",
     );
-  const ring = openKeyRing(dataDir, encryptionKeys);
+  const { keyRing } = openKeyRing(dataDir, encryptionKeys);
   const store = openStore(dataDir, databaseUrl);
   try {
-    const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealedRows(list, ring)));
-    const counts = countsByList.flatMap((countsByRing) => [...countsByRing]);
-    const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
-    const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
-    if (unreadableCounts.length === 0)
-      return pass("keys", `Key ring ${[...ring.decryptionKeys.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
-    const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
-    const unreadableCount = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
+    const { count, unreadable, sealingKeyIds } = await countSecrets(Object.values(store.sealed), keyRing);
+    if (unreadable === 0)
+      return pass("keys", `Key ring ${[...keyRing.decryptionKeys.keys()].join(", ")} opens all ${count} sealed secrets.`);
+    const ids = sealingKeyIds.join(", ");
     return failed(
       "keys",
-      `${unreadableCount} of ${totalCount} sealed secrets can't be opened; they were sealed with ${ids}.`,
+      `${unreadable} of ${count} sealed secrets can't be opened; they were sealed with ${ids}.`,
       `Add key ${ids} to the key ring, or enter those API keys again.`,
     );
   } finally {

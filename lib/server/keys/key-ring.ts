@@ -2,29 +2,26 @@
 
 import "server-only";
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { getErrorCode } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
 import { type KeyStore, type Sealed, type StoredKey, toSecretRecordId } from "../store/connections";
 import { type SettingStore } from "../store/settings";
 import { type ListSealed } from "../store/store";
 
-export function readOrCreateSecretFile(path: string, create: () => string): string {
-  try {
-    writeFileSync(path, `${create()}\n`, { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    if (!isFileExistsError(error)) throw error;
-  }
-  const text = readFileSync(path, "utf8").trim();
-  if (text === "") throw new Error(`${path} is empty. Delete it, or restore it from your backup.`);
-  return text;
-}
+/** A new secret is only in memory until `save`. */
+export type SecretFile = { path: string; text: string; isNew: boolean; save(): void };
 
-function isFileExistsError(error: unknown): boolean {
-  return getErrorCode(error) === "EEXIST";
+export function openSecretFile(path: string, create: () => string): SecretFile {
+  const isNew = !existsSync(path);
+  const text = isNew ? create() : readFileSync(path, "utf8").trim();
+  if (text === "") throw new Error(`${path} is empty. Delete it, or restore it from your backup.`);
+  const save = () => {
+    if (isNew) writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx" });
+  };
+  return { path, text, isNew, save };
 }
 
 const KEYS_FILE = "encryption-keys";
@@ -48,9 +45,12 @@ export function parseKeyRing(text: string): KeyRing {
   return { encryptionKey, decryptionKeys };
 }
 
-export function openKeyRing(dataDir: string, configuredKeys: string | undefined): KeyRing {
-  if (configuredKeys !== undefined) return parseKeyRing(configuredKeys);
-  return parseKeyRing(readOrCreateSecretFile(join(dataDir, KEYS_FILE), createKeyPair).replace(/\s+/g, ","));
+type OpenedKeyRing = { keyRing: KeyRing; file?: SecretFile };
+
+export function openKeyRing(dataDir: string, configuredKeys: string | undefined): OpenedKeyRing {
+  if (configuredKeys !== undefined) return { keyRing: parseKeyRing(configuredKeys) };
+  const file = openSecretFile(join(/* turbopackIgnore: true */ dataDir, KEYS_FILE), createKeyPair);
+  return { keyRing: parseKeyRing(file.text.replace(/\s+/g, ",")), file };
 }
 
 export function createKeyPair(): string {
@@ -118,6 +118,28 @@ export async function countSealedRows(list: ListSealed, keyRing: KeyRing): Promi
     sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isUnreadable ? 1 : 0) });
   }
   return sealedBy;
+}
+
+/** `sealingKeyIds`: ids of the keys that sealed the unreadable secrets. */
+export type SecretCounts = { count: number; unreadable: number; sealingKeyIds: string[] };
+
+export async function countSecrets(lists: readonly ListSealed[], keyRing: KeyRing): Promise<SecretCounts> {
+  const sealedBy = (await Promise.all(lists.map((list) => countSealedRows(list, keyRing)))).flatMap((counts) => [...counts]);
+  const unreadableBy = sealedBy.filter(([, { unreadable }]) => unreadable > 0);
+  return {
+    count: sealedBy.reduce((sum, [, { count }]) => sum + count, 0),
+    unreadable: unreadableBy.reduce((sum, [, { unreadable }]) => sum + unreadable, 0),
+    sealingKeyIds: [...new Set(unreadableBy.map(([id]) => id))],
+  };
+}
+
+/** Saves a new key ring. Throws if the store has secrets of an earlier one. */
+export function saveKeyRing({ file }: OpenedKeyRing, { unreadable, sealingKeyIds }: SecretCounts): void {
+  if (file?.isNew && unreadable > 0)
+    throw new Error(
+      `The stored secrets were sealed with ${sealingKeyIds.join(", ")}, but there is no key ring. Restore ${file.path} from your backup, or set LIGHTDESK_ENCRYPTION_KEYS.`,
+    );
+  file?.save();
 }
 
 /** Twelve hexadecimal digits of a SHA-256: enough to distinguish keys, too few to guess one. */

@@ -1,4 +1,5 @@
 // Attacks on the console by someone with an account, a link, or brief access to the machine.
+import { readdirSync } from "node:fs";
 import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -7,7 +8,9 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { acceptInvitation as accept, inviteMember } from "@/lib/server/auth/members";
 import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
+import { startComposition } from "@/lib/server/composition";
 import { getSessionCookieName } from "@/lib/server/cookies";
+import { readEnv } from "@/lib/server/env";
 import { createSignInLimits } from "@/lib/server/limits/attempt-limit";
 import { createBytesResponse } from "@/lib/server/requests/responses";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
@@ -187,6 +190,11 @@ it("binds the session cookie to the host and sends HSTS over https", async () =>
 });
 
 describe("startup", () => {
+  async function failToStart(settings: Record<string, string>): Promise<void> {
+    const console = startComposition({ env: readEnv(settings), logDestination: { write: () => undefined } });
+    await console.ready.finally(() => console.stop());
+  }
+
   it.each([
     ["damaged", async (file: string) => writeFile(file, "no database at all ".repeat(500)), /console\.sqlite is damaged.*backup/],
     ["empty", async (file: string) => truncate(file), /console\.sqlite is empty or missing.*encryption-keys/],
@@ -210,5 +218,27 @@ describe("startup", () => {
     expect(started.output()).toMatch(message);
     expect(started.output()).not.toContain("    at ");
     await rm(ownHarness.folder, { recursive: true });
+  });
+
+  it("rejects a missing key ring and reports one that opens no stored secret", async () => {
+    const { console, folder } = await createHarness();
+    await console.stop();
+    await rm(join(folder, "encryption-keys"));
+    const { id } = console.keyRing.encryptionKey;
+    const message = new RegExp(`sealed with ${id}, .*Restore ${join(folder, "encryption-keys")} .*LIGHTDESK_ENCRYPTION_KEYS`);
+    for (let start = 0; start < 2; start += 1) await expect(failToStart({ LIGHTDESK_DATA_DIR: folder })).rejects.toThrow(message);
+
+    const settings = { LIGHTDESK_ENCRYPTION_KEYS: `other:${Buffer.alloc(32, 1).toString("base64")}` };
+    const ownHarness = await createHarness({ dataDir: folder, settings });
+    expect(await ownHarness.console.readiness()).toContainEqual(expect.objectContaining({ part: "key ring", ready: false }));
+    expect(ownHarness.getLog()).toContain("stored secrets unreadable");
+    await ownHarness.dispose();
+  });
+
+  it("creates no keys when the database is unreachable", async () => {
+    const folder = createTemporaryFolder();
+    const settings = { LIGHTDESK_DATA_DIR: folder, DATABASE_URL: "postgres://lightdesk:word@127.0.0.1:9/none" };
+    await expect(failToStart(settings)).rejects.toThrow("Can't reach the database");
+    expect(readdirSync(folder).filter((name) => /key|secret/.test(name))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -62,10 +62,12 @@ test("decrypts with all keys, encrypts with the first and rejects invalid rings"
   expect(() => parseKeyRing(`${oldKey},${oldKey}`)).toThrow();
 });
 
-test("creates an owner-only key file once and reads it afterwards", () => {
+test("saves a new key ring to an owner-only file and reads it afterwards", () => {
   const path = createTemporaryFolder();
-  const first = openKeyRing(path, undefined);
-  expect(openKeyRing(path, undefined).encryptionKey.secret.equals(first.encryptionKey.secret)).toBe(true);
+  const { keyRing, file } = openKeyRing(path, undefined);
+  expect(existsSync(join(path, "encryption-keys"))).toBe(false);
+  file?.save();
+  expect(openKeyRing(path, undefined).keyRing).toEqual(keyRing);
   expect(statSync(join(path, "encryption-keys")).mode & 0o777).toBe(0o600);
 });
 
