@@ -149,6 +149,7 @@ export const failureOwners: Readonly<Record<FailureCode, FailureOwner>> = {
   API_KEY_MISSING: "key",
   NO_CONNECTION: "us",
   ASSET_ID_UNAVAILABLE: "request",
+  OUTCOME_UNKNOWN: "us",
   PRECONDITION_FAILED: "request",
   FILE_TOO_LARGE: "request",
   STORAGE_QUOTA_EXCEEDED: "request",

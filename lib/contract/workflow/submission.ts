@@ -54,7 +54,7 @@ export function parseLabel(header: string | null): string | undefined {
 export type SubmissionReport =
   { state: "accepted"; answer: unknown } | { state: "refused" } | { state: "unknown"; failure: { code: string; message: string } };
 
-const unclearCodes = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"]);
+const unclearCodePattern = /^(INTERNAL|OUTCOME_UNKNOWN|UPSTREAM_(ERROR|TIMEOUT|UNREADABLE|TOO_LARGE))$/;
 
 const readAcceptedResponse = object({}, { prompt_id: text, job_id: text });
 
@@ -71,5 +71,5 @@ export function isUnsent({ details }: Pick<Failure, "details">): boolean {
 
 /** The service may have accepted the job, because it was sent and no clear response arrived. */
 export function couldHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
-  return unclearCodes.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
+  return unclearCodePattern.test(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
 }

@@ -35,7 +35,12 @@ const MAX_RESPONSE_LENGTH = 64 * 1024;
 function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
-  return failed(createFailure("INTERNAL", "The console stopped while waiting for the service's response."));
+  return failed(
+    createFailure(
+      "OUTCOME_UNKNOWN",
+      `It is unknown whether the service received this submission. Check the jobs. To submit it again, use a new ${IDEMPOTENCY_HEADER}.`,
+    ),
+  );
 }
 
 function toReport(outcome: SubmissionOutcome): SubmissionReport {

@@ -36,7 +36,7 @@ const allowedRefusals: Record<string, { statuses: number[]; message: RegExp; unk
   STARTING: { statuses: [503], message: /^Lightdesk is starting\. Try again in a moment\.$/ },
   UPSTREAM_ERROR: { statuses: [502], message: /^The service responded with status 50[0234] and no message\.$/, unknown: true },
   UPSTREAM_UNREACHABLE: { statuses: [502], message: /^The service at 127\.0\.0\.1:\d+ cannot be reached(: [a-z ]+)?\.$/, unknown: true },
-  INTERNAL: { statuses: [500], message: /^The console stopped while waiting for the service's response\.$/, unknown: true },
+  OUTCOME_UNKNOWN: { statuses: [409], message: /^It is unknown whether the service received this submission\./, unknown: true },
 };
 
 export async function createSimulatedUsers(cluster: Cluster) {

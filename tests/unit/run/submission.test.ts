@@ -145,6 +145,7 @@ describe("classifyResult", () => {
     // These errors can occur before or after the service accepted the job.
     failure("UPSTREAM_ERROR"),
     failure("INTERNAL", 500),
+    failure("OUTCOME_UNKNOWN", 409),
     ok(undefined),
     ok({}),
   ])("classifies a missing or ambiguous response as unknown: %j", (result) => {

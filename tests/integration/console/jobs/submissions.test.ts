@@ -153,6 +153,12 @@ test("leaves a submission unknown after a permanent store error", async () => {
   expect(await submitForBody()).toMatchObject({ prompt_id: "job-1" });
   expect([harness.console.submissionsInFlight.size, (await readReport()).body.state]).toEqual([0, "unknown"]);
   recordSpy.mockRestore();
+  const response = await submit();
+  expect([response.status, await response.json()]).toMatchObject([
+    409,
+    { code: "OUTCOME_UNKNOWN", message: expect.stringContaining("new") },
+  ]);
+  expect(getSubmitRequests()).toHaveLength(1);
 });
 
 test("returns the job to a browser that disconnected during submission", async () => {
@@ -172,7 +178,7 @@ test("returns the job to a browser that disconnected during submission", async (
 
 test("reports an exited console's submission as unknown, and deletes it after a day", async () => {
   await submissions.start({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
-  expect((await readReport()).body).toMatchObject({ state: "unknown", failure: { code: "INTERNAL" } });
+  expect((await readReport()).body).toMatchObject({ state: "unknown", failure: { code: "OUTCOME_UNKNOWN" } });
   await submit({ key: crypto.randomUUID() });
   expect((await readReport()).status).toBe(404);
 });
