@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
@@ -160,6 +161,19 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
   );
 }
 
+/** Changes nothing if no other asset of the owner hides this one's name. */
+async function makeNewestOfName(tx: Transaction, { seq, name }: StoredAsset, ownerId: number, nowMs: number): Promise<void> {
+  const newestAsset = query
+    .selectFrom("assets")
+    .select("seq")
+    .where("name", "=", name)
+    .where("owner_id", "=", ownerId)
+    .orderBy(sql`created_at + 0`, "desc")
+    .orderBy("seq", "desc")
+    .limit(1);
+  if ((await tx.row(newestAsset))?.seq !== seq) await tx.run(query.updateTable("assets").set({ created_at: nowMs }).where("seq", "=", seq));
+}
+
 async function findOrInsertAsset(
   tx: Transaction,
   content: { hash: string; size: number },
@@ -173,7 +187,7 @@ async function findOrInsertAsset(
     await addTags(tx, existingAsset.seq, newAsset.tags, nowMs);
     // A name refers to its newest upload. A repeated id is a retry, not an upload.
     if (existingAsset.origin === "upload" && existingAsset.id !== newAsset.id && existingAsset.name === toFileName(newAsset.name))
-      await tx.run(query.updateTable("assets").set({ created_at: nowMs }).where("seq", "=", existingAsset.seq));
+      await makeNewestOfName(tx, existingAsset, newAsset.ownerId, nowMs);
     return { asset: (await readAssets(tx, [existingAsset.seq]))[0] ?? existingAsset, isNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = newAsset;
