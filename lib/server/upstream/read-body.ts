@@ -19,6 +19,8 @@ export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
 /** Responses up to these sizes take a few milliseconds, and are parsed on the main thread. */
 const MAX_INLINE_BYTES = 1024 ** 2;
 const MAX_INLINE_VALUES = 20_000;
+/** Smaller responses can't have enough values to take long. */
+const MIN_COUNTED_BYTES = 128 * 1024;
 /** Parsing and serializing more at once would delay all other requests. A graph of 60,000 nodes has fewer. */
 const bounds = { values: 1_000_000, names: 500_000 } as const;
 const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
@@ -89,7 +91,7 @@ export async function parseResponse(
 
 /** True if only the worker may parse the response. */
 export function isLargeResponse(bytes: Uint8Array): boolean {
-  if (bytes.byteLength <= MAX_INLINE_VALUES) return false;
+  if (bytes.byteLength <= MIN_COUNTED_BYTES) return false;
   if (bytes.byteLength > MAX_INLINE_BYTES) return true;
   return findExceededBound(new TextDecoder().decode(bytes), { values: MAX_INLINE_VALUES }) !== undefined;
 }
