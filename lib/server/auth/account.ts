@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
-import { createFieldFailure, type Failure } from "@/lib/contract/failure";
+import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
@@ -27,20 +27,28 @@ export async function changeAccount(
   const { memberId, email: currentEmail } = context.viewer;
   if (email !== undefined && email.trim().toLowerCase() !== currentEmail && usesEmailForSignIn(context.composition))
     return failed(fixedAddressFailure);
+  const isEmailTaken = async () => {
+    const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
+    return addressOwner !== undefined && addressOwner.id !== memberId;
+  };
+  let verifiedHash: string | undefined;
   if (email !== undefined || password !== undefined) {
-    const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
-    if (failure) return failed(failure);
+    const result = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
+    if (!result.ok) return result;
+    verifiedHash = result.value;
   }
   // Checked first: a rejected change must not store a session end reason.
-  const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
-  if (addressOwner && addressOwner.id !== memberId) return failed(emailTakenFailure);
+  if (await isEmailTaken()) return failed(emailTakenFailure);
   const passwordFailure = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
-  const updatedMember = await store.members.changeAccount(memberId, { name, email, passwordHash });
-  return updatedMember ? ok(toMemberView(updatedMember)) : failed(emailTakenFailure);
+  const updatedMember = await store.members.changeAccount(memberId, { name, email, passwordHash, verifiedHash });
+  if (updatedMember) return ok(toMemberView(updatedMember));
+  return failed((await isEmailTaken()) ? emailTakenFailure : passwordReplacedFailure);
 }
+
+const passwordReplacedFailure = createFailure("CONFLICT", "Your password was changed in the meantime. Sign in again.");
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
 export function usesEmailForSignIn({ env }: Dependencies<"env">): boolean {
@@ -84,25 +92,28 @@ async function endSessions({ store, now }: Dependencies<"store" | "now">, member
 
 /** Afterwards, the session counts as recently signed in. */
 export async function confirmWithPassword(context: Context, password: string, address: string): Promise<Result<undefined, Failure>> {
-  const failure = await checkPassword(context, password, { field: "password", address });
-  if (failure) return failed(failure);
+  const result = await checkPassword(context, password, { field: "password", address });
+  if (!result.ok) return result;
   await confirmSession(context.composition, context.viewer.credential.id);
   return ok(undefined);
 }
 
+/** Returns the hash of the member's password. */
 async function checkPassword(
   { composition, viewer: { memberId, email } }: Context,
   password: string,
   { field, address }: { field: string; address: string },
-): Promise<Failure | undefined> {
+): Promise<Result<string, Failure>> {
   const { store, signInLimits } = composition;
   const attempt = { email, address, isKnownDevice: true };
   const waitMs = await signInLimits.consume(attempt);
-  if (waitMs > 0) return createRateLimitFailure(waitMs);
+  if (waitMs > 0) return failed(createRateLimitFailure(waitMs));
   const member = await store.members.get(memberId);
-  if ((await verifyPassword(member?.passwordHash, password)) && member && canUsePassword(composition, member))
-    return void (await signInLimits.recordSuccess(attempt));
-  return createFieldFailure(field, "is not your current password");
+  const isVerified = await verifyPassword(member?.passwordHash, password);
+  if (!isVerified || member?.passwordHash === undefined || !canUsePassword(composition, member))
+    return failed(createFieldFailure(field, "is not your current password"));
+  await signInLimits.recordSuccess(attempt);
+  return ok(member.passwordHash);
 }
 
 export async function readSessionState(composition: Composition, headers: RequestHeaders): Promise<SessionState> {

@@ -10,7 +10,8 @@ import { type Row, type Tables } from "../tables";
 
 export type Member = Omit<Row<"members">, "passwordHash" | "guestSeenAt"> & { passwordHash: string | undefined };
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
-export type AccountChange = { name?: string; email?: string; passwordHash?: string };
+/** With `verifiedHash`, nothing changes if the password was replaced in the meantime. */
+export type AccountChange = { name?: string; email?: string; passwordHash?: string; verifiedHash?: string };
 
 const GUEST_RETENTION_MS = 30 * 24 * 60 * 60_000;
 const GUEST_BATCH_SIZE = 200;
@@ -104,8 +105,8 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** A change by the member. A new password ends old sessions. Returns undefined if the address belongs to another member. */
-    async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
+    /** A change by the member. A new password ends old sessions. Returns undefined without a change. */
+    async changeAccount(id: string, { name, email, passwordHash, verifiedHash }: AccountChange): Promise<Member | undefined> {
       const updateAccount = (trx: Kysely<Tables>) =>
         trx
           .updateTable("members")
@@ -115,6 +116,7 @@ export function createMemberStore(database: Database) {
             ...(passwordHash !== undefined && { passwordHash, sessionVersion: expression("sessionVersion", "+", 1) }),
           }))
           .where("id", "=", id)
+          .$if(verifiedHash !== undefined, (query) => query.where("passwordHash", "=", verifiedHash ?? ""))
           .where(({ not, exists, selectFrom }) =>
             not(
               exists(
