@@ -200,7 +200,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
       const refundCall = async () => {
         const { statusCode } = response;
         const isUncounted = statusCode < 400 && !uncountedCalls.test(request.url ?? "");
-        if (isUncounted || (statusCode !== 401 && (await isMember()))) await limit.refund(request);
+        if (isUncounted || (statusCode !== 401 && (await isMember().catch(() => true)))) await limit.refund(request);
       };
       response.once("close", () => void refundCall());
       return true;

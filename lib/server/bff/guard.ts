@@ -5,7 +5,6 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { createFailure, errorStatus, type Failure, findEncodingFailure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/members/roles";
-import { isFullDisk, isStoreUnavailable, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACTION_HEADER, parseActionId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
@@ -25,6 +24,7 @@ import { type Dependencies } from "../composition-type";
 import { type Actor, type AuditDetails, type AuthedContext, type RouteContext } from "../context";
 import { findStartPathForTab, isEmbeddedRequest } from "../embed/sessions";
 import { createRateLimitFailure } from "../limits/attempt-limit";
+import { toFailure } from "../log";
 import { addCommonHeaders, createFailureResponse, getFailureStatus } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
@@ -163,28 +163,14 @@ function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext
 }
 
 async function runSafely(
-  { log }: Dependencies<"log">,
+  composition: Dependencies<"log">,
   run: () => Promise<Result<Response, Failure>>,
   logFields: { requestId: string; action: string },
 ): Promise<Result<Response, Failure>> {
   try {
     return await run();
   } catch (error) {
-    if (isFullDisk(error)) {
-      log.error({ ...logFields, err: error }, "console disk full");
-      return failed(
-        createFailure("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."),
-      );
-    }
-    if (isStoreUnavailable(error)) {
-      log.error({ ...logFields, err: error }, "console database unavailable");
-      return failed(
-        createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment. You stay signed in."),
-      );
-    }
-    if (isUniqueViolation(error)) return failed(createFailure("CONFLICT", "This already exists. Reload and try again."));
-    log.error({ ...logFields, err: error }, "request failed");
-    return failed(createFailure("INTERNAL", "Something went wrong in the console."));
+    return failed(toFailure(composition, error, logFields, "request failed"));
   }
 }
 

@@ -26,11 +26,7 @@ const MAX_RETURN_LENGTH = 2000;
 export const visitorRules: VisitorRules = {
   async isMember({ url = "/", headers }) {
     if (!hasCredential(headers) || (!isApiUrl(url) && isApiClient(headers))) return false;
-    try {
-      return (await readViewer(await openPublicPage(), toHeaders(headers))) !== undefined;
-    } catch {
-      return true;
-    }
+    return (await readViewer(await openPublicPage(), toHeaders(headers))) !== undefined;
   },
   async getResponse(request) {
     const { url = "/", headers } = request;

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Log } from "../log";
+import { type Log, toFailure } from "../log";
 import { type DataChange } from "../store/peers";
 import { createReader, isExpensiveTopic, type LiveItem, type LiveRead, type Reader } from "./reader";
 
@@ -90,10 +90,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       hasChangeEvents: () => entry.source?.hasChangeEvents() === true,
       getProgress: (jobId, nodesTotal) => entry.source?.getProgress(jobId, nodesTotal),
       onChange: () => entry.viewers.forEach(({ wake }) => wake()),
-      onError(error) {
-        log.error({ err: error, topic: name }, "live topic read failed");
-        return failed(createFailure("INTERNAL", "Something went wrong in the console."));
-      },
+      onError: (error) => failed(toFailure({ log }, error, { topic: name }, "live topic read failed")),
     });
     const topicHash = createHash("sha256").update(key).digest("base64url").slice(0, TOPIC_HASH_LENGTH);
     const entry: ReaderEntry = { reader, topicHash, viewers: new Set(), lastViewer: viewer };

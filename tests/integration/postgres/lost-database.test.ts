@@ -1,14 +1,17 @@
 // During a database outage, responses report it and members stay signed in. The console recovers without a restart.
 import { writeFileSync } from "node:fs";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { visitorRules } from "@/lib/server/bff/visitor-rules";
 import { startComposition } from "@/lib/server/composition";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { createHarness, PASSWORD } from "@/tests/support/harness";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { createDatabase, endConnections, queryDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { openTestServer } from "@/tests/support/servers";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
@@ -48,6 +51,9 @@ test("reports an outage without signing members out and recovers", async () => {
     expect(await response.json()).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("database") });
   }
   expect((await request("/api/health")).status).toBe(503);
+  const pageHeaders = { host: HOST, cookie: harness.getCookie("owner"), accept: "text/html" };
+  const pageRequest = Object.assign(new IncomingMessage(new Socket()), { url: "/jobs", headers: pageHeaders });
+  expect(isStoreUnavailable(await visitorRules.isMember(pageRequest).catch((error: unknown) => error))).toBe(true);
   expect(await harness.console.readiness()).toContainEqual({ part: "store", ready: false, reason: "The database is unreachable." });
   await postgres.start();
   await until("the console responds again", async () => ((await request("/api/console/members")).status === 200 ? true : undefined));

@@ -41,7 +41,10 @@ beforeEach(async () => {
   ruleError = undefined;
   const gate = createVisitorGate({
     rules: () => ({
-      isMember: async ({ headers }) => headers.cookie === "member",
+      isMember: async ({ headers }) => {
+        if (ruleError && headers.cookie === "member") throw ruleError;
+        return headers.cookie === "member";
+      },
       getResponse: async () => {
         if (ruleError) throw ruleError;
         return visitorResponse;
@@ -119,9 +122,13 @@ it("returns an error page when the rules fail or the database is unavailable", a
     [new Error("secret"), 500, "Something went wrong."],
   ] as const) {
     ruleError = error;
-    const page = await readPage("/jobs", { accept: "text/html" });
-    expect(page).toMatchObject({ status, text: expect.stringContaining(text) });
+    for (const cookie of ["other=1", "member"]) {
+      const page = await readPage("/jobs", { accept: "text/html", cookie });
+      expect(page).toMatchObject({ status, text: expect.stringContaining(text) });
+    }
   }
+  await readPage("/api/jobs", { cookie: "member", "x-status": "503" });
+  await until("the attempt is refunded", () => refundCount === 1);
 });
 
 it("returns 503 with Retry-After beyond the render limit but serves members", async () => {

@@ -5,6 +5,7 @@ import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
 import { createLog } from "@/lib/server/log";
 import { createResponseCache } from "@/lib/server/upstream/response-cache";
+import { StoreUnavailableError } from "@/lib/shared/error-codes";
 import { ok } from "@/lib/shared/result";
 import { API_KEY, connectService, createJobPage } from "@/tests/support/connection-client";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
@@ -95,6 +96,12 @@ describe("hub", () => {
     await vi.advanceTimersByTimeAsync(2000);
     await ended;
     expect(openStreams).toEqual({ accepted: true, rejected: false });
+  });
+
+  it("reports an unreachable database with 503", async () => {
+    const watch: Watch = { ...createWatch("one"), read: () => Promise.reject(new StoreUnavailableError("gone")) };
+    const events = await readLiveEvents({ hub: startHub(), owner: "one", topics: [createTopic(watch)], lastPosition: undefined });
+    expect(events).toContain("SERVICE_UNAVAILABLE");
   });
 
   it("sends a running job's progress together with its new row", async () => {
