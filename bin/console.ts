@@ -1,5 +1,5 @@
 // The console's HTTP server around Next. It has its own sockets, so that a shutdown can complete requests.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -40,6 +40,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 async function main(): Promise<void> {
   const settings = readEnv();
   for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
+  requirePages(settings);
   if (settings.databaseUrl === undefined) lockDataFolder(settings.dataDir);
   await startTelemetry(settings.service, "lightdesk");
   let handle: Handle = async (request, response) => sendStartingResponse(request, response);
@@ -143,6 +144,16 @@ async function main(): Promise<void> {
   process.stdout.write(`Lightdesk: ${getConsoleUrl(env)}\n`);
   const setUpUrl = composition.getSetUpUrl();
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
+}
+
+function requirePages(env: Env): void {
+  if (existsSync(join(env.root, getBuildFolder(env), "BUILD_ID"))) return;
+  const { basePath } = env;
+  throw new Error(
+    basePath === ""
+      ? "The console is not built. Run npm run build."
+      : `The console is not built for LIGHTDESK_BASE_PATH=${basePath}. Run npm run build with this setting, or build the image with --build-arg LIGHTDESK_BASE_PATH=${basePath}.`,
+  );
 }
 
 async function authorize(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {

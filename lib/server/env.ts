@@ -106,7 +106,12 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       .split(",")
       .filter((host) => host !== ""),
     /** Requests per minute for one member. 0 means no limit. */
-    rateLimit: readSetting("LIGHTDESK_RATE_LIMIT", createIntegerSchema(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
+    rateLimit:
+      readSetting(
+        "LIGHTDESK_RATE_LIMIT",
+        createIntegerSchema(0, 1e6),
+        "requests a minute for one member, from 1 to 1000000, or 0 for no limit",
+      ) ?? 6000,
     session: { idleMs: idleMinutes === 0 ? maxSessionMs : idleMinutes * MINUTE_MS, maxMs: maxSessionMs },
     /** Newest jobs per connection in the job index. */
     maxIndexedJobs: readMaxIndexedJobs("LIGHTDESK_MAX_INDEXED_JOBS") ?? readMaxIndexedJobs("LIGHTDESK_LEDGER_JOBS") ?? 200_000,

@@ -1,6 +1,6 @@
 // Settings of the embedded service, read from the environment by the console and the stand-alone service. Never reads process.env itself.
 
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { availableParallelism, homedir, totalmem } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
@@ -13,12 +13,14 @@ const BYTES_PER_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const defaultConcurrency = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const createIntegerSchema = (min: number, max: number, description: string) =>
-  z
+function createIntegerSchema(min: number, max: number, meaning: string) {
+  const description = `${meaning}, from ${min} to ${max}`;
+  return z
     .string()
-    .regex(/^\d{1,15}$/, description)
+    .regex(/^\d{1,16}$/, description)
     .transform(Number)
     .refine((value) => value >= min && value <= max, description);
+}
 
 const hostListSchema = z
   .string()
@@ -44,61 +46,39 @@ const settingsSchema = z.object({
       error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, or unset to use SQLite",
     })
     .optional(),
-  LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "the number of concurrent jobs, from 1 to 64").default(defaultConcurrency),
+  LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "the number of concurrent jobs").default(defaultConcurrency),
   LIGHTDESK_MAX_UPLOAD_BYTES: createIntegerSchema(1, 1e15, "the maximum upload size in bytes").default(100 * GIB),
   LIGHTDESK_MAX_JOB_PIXELS: createIntegerSchema(1, 1e12, "the maximum number of pixels per job").optional(),
-  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the maximum JSON body size in bytes, from 1024 to 268435456").default(
-    16 * MIB,
-  ),
-  LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "the maximum depth of JSON, from 8 to 1000").default(100),
-  LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the maximum number of nodes in a graph, from 1 to 100000").default(5000),
-  LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the maximum number of ids per call, from 1 to 100000").default(1000),
-  LIGHTDESK_MAX_TAGS_PER_ASSET: createIntegerSchema(1, 10_000, "the maximum number of tags per asset, from 1 to 10000").default(100),
-  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: createIntegerSchema(1, 86_400, "the maximum pause within a body in seconds, from 1 to 86400").default(
-    60,
-  ),
-  LIGHTDESK_CONNECTIONS_PER_ADDRESS: createIntegerSchema(
-    1,
-    1e6,
-    "the maximum number of connections per address, from 1 to 1000000",
-  ).optional(),
+  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the maximum JSON body size in bytes").default(16 * MIB),
+  LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "the maximum depth of JSON").default(100),
+  LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the maximum number of nodes in a graph").default(5000),
+  LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the maximum number of ids per call").default(1000),
+  LIGHTDESK_MAX_TAGS_PER_ASSET: createIntegerSchema(1, 10_000, "the maximum number of tags per asset").default(100),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: createIntegerSchema(1, 86_400, "the maximum pause within a body in seconds").default(60),
+  LIGHTDESK_CONNECTIONS_PER_ADDRESS: createIntegerSchema(1, 1e6, "the maximum number of connections per address").optional(),
   LIGHTDESK_USER_QUOTA_BYTES: createIntegerSchema(1, 1e15, "the maximum number of bytes per user").optional(),
   LIGHTDESK_RETENTION_DAYS: createIntegerSchema(1, 36_500, "the number of days that ended jobs are kept").optional(),
   LIGHTDESK_RETENTION_JOBS: createIntegerSchema(1, 1e9, "the number of ended jobs kept per user").optional(),
-  LIGHTDESK_RETENTION_TASK_DAYS: createIntegerSchema(1, 36_500, "the number of days that ended tasks are kept, from 1 to 36500").default(
-    30,
-  ),
+  LIGHTDESK_RETENTION_TASK_DAYS: createIntegerSchema(1, 36_500, "the number of days that ended tasks are kept").default(30),
   LIGHTDESK_RETENTION_TASKS: createIntegerSchema(0, 1e9, "the number of ended tasks kept per user").default(1000),
   LIGHTDESK_DOWNLOAD_HOSTS: hostListSchema.optional(),
-  LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "the number of concurrent downloads, from 1 to 32").default(2),
+  LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "the number of concurrent downloads").default(2),
   LIGHTDESK_MAX_DOWNLOAD_BYTES: createIntegerSchema(1, 1e15, "the maximum download size in bytes").default(100 * GIB),
-  LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "the number of seconds between runner checks, from 1 to 3600").default(5),
-  LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(
-    1,
-    86_400,
-    "the number of seconds a runner may be unreachable, from 1 to 86400",
-  ).default(60),
-  LIGHTDESK_RUNNER_SILENCE_SECONDS: createIntegerSchema(
-    1,
-    604_800,
-    "the number of seconds a job on a runner may report nothing, from 1 to 604800",
-  ).default(1800),
+  LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "the number of seconds between runner checks").default(5),
+  LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(1, 86_400, "the number of seconds a runner may be unreachable").default(60),
+  LIGHTDESK_RUNNER_SILENCE_SECONDS: createIntegerSchema(1, 604_800, "the number of seconds a job on a runner may report nothing").default(
+    1800,
+  ),
   LIGHTDESK_BLOBS: blobSettingSchema.optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
-  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(MIB, 1e15, "the maximum size of the local blob cache in bytes, at least 1048576").default(
-    4 * GIB,
-  ),
-  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: createIntegerSchema(
-    1,
-    3600,
-    "the lifetime of signed bucket URLs in seconds, from 1 to 3600",
-  ).optional(),
+  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(MIB, 1e15, "the maximum size of the local blob cache in bytes").default(4 * GIB),
+  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: createIntegerSchema(1, 3600, "the lifetime of signed bucket URLs in seconds").optional(),
   LIGHTDESK_FFMPEG: z
     .string()
-    .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
+    .refine((path) => path === "none" || (isAbsolute(path) && isExecutable(path)), "the absolute path of an executable ffmpeg, or none")
     .optional(),
   LIGHTDESK_METRICS_TOKEN: z.string().regex(TOKEN_PATTERN, TOKEN_DESCRIPTION).optional(),
   LIGHTDESK_METRICS_TOKEN_FILE: z
@@ -230,14 +210,16 @@ function findOnPath(name: string, path: string | undefined): string | undefined 
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false; // continue with the next folder
-      }
-    });
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function isOrigin(text: string): boolean {
@@ -248,7 +230,7 @@ const folderDescription = "a folder for the data";
 const publicUrlDescription = "the public URL of the service, such as https://service.example.com";
 
 const addressSchema = z.object({
-  PORT: createIntegerSchema(0, 65_535, "a port number from 0 to 65535").default(8288),
+  PORT: createIntegerSchema(0, 65_535, "a port number").default(8288),
   HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "a host name or an address to listen on, such as 127.0.0.1")

@@ -19,7 +19,8 @@ export async function runSafely(check: string, runCheck: () => Finding | Promise
   try {
     return await runCheck();
   } catch (error) {
-    return failed(check, error instanceof Error ? error.message : String(error), remedy);
+    const text = error instanceof Error ? error.message : String(error);
+    return failed(check, text.endsWith(".") ? text : `${text}.`, remedy);
   }
 }
 

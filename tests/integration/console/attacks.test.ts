@@ -235,6 +235,12 @@ describe("startup", () => {
     await ownHarness.dispose();
   });
 
+  it("names the build command when the base path is not built", async () => {
+    const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_BASE_PATH: "/unbuilt", LIGHTDESK_DATA_DIR: harness.folder });
+    expect(await started.exitCode).toBe(1);
+    expect(started.output()).toMatch(/^The console is not built for LIGHTDESK_BASE_PATH=\/unbuilt\. Run npm run build .*--build-arg/);
+  });
+
   it("creates no keys when the database is unreachable", async () => {
     const folder = createTemporaryFolder();
     const settings = { LIGHTDESK_DATA_DIR: folder, DATABASE_URL: "postgres://lightdesk:word@127.0.0.1:9/none" };

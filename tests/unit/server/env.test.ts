@@ -34,8 +34,10 @@ test.each([
   ["LIGHTDESK_TRUST_PROXY", "maybe"],
   ["LIGHTDESK_CONCURRENCY", "0"],
   ["LIGHTDESK_MAX_UPLOAD_BYTES", "10MB"],
-])("rejects %s=%s with the setting's name and the expected value", (name, value) => {
-  expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .{5,}`));
+  ["LIGHTDESK_RETENTION_DAYS", "0", "from 1 to 36500"],
+  ["LIGHTDESK_FFMPEG", "/nonexistent"],
+])("rejects %s=%s with the setting's name and the expected value", (name, value, range = ".{5,}") => {
+  expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .*${range}`));
   if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
 });
 
