@@ -25,7 +25,7 @@ export async function changeAccount(
 ): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
   const { memberId, email: currentEmail } = context.viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && usesEmailForSignIn(context.composition))
+  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && (await usesEmailForSignIn(context.composition)))
     return failed(fixedAddressFailure);
   const isEmailTaken = async () => {
     const addressOwner = email === undefined ? undefined : await store.members.getByEmail(email);
@@ -51,9 +51,11 @@ export async function changeAccount(
 const passwordReplacedFailure = createFailure("CONFLICT", "Your password was changed in the meantime. Sign in again.");
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
-export function usesEmailForSignIn({ env }: Dependencies<"env">): boolean {
+export async function usesEmailForSignIn({ env, store }: Dependencies<"env" | "store">): Promise<boolean> {
   const { proxySignIn, oidc } = env;
-  return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
+  if (proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress)) return true;
+  // Tickets of host pages name members by address.
+  return (await store.embedHosts.list()).length > 0;
 }
 
 const fixedAddressMessage =

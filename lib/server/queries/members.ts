@@ -73,7 +73,7 @@ export async function getProxyRefusal(
 
 export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
-  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = usesEmailForSignIn(composition) ? { hasFixedAddress: true } : {};
+  const addressFields: Pick<SignInMethods, "hasFixedAddress"> = (await usesEmailForSignIn(composition)) ? { hasFixedAddress: true } : {};
   // Without providers, no further queries are needed.
   if (env.oidc.length === 0) return { password: true, ...addressFields, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { changeEmbedHost } from "@/lib/server/embed/hosts";
 import { simulateFullDisk } from "@/tests/faults/disk/simulate-full-disk";
 import { createColorGraph } from "@/tests/integration/service/support";
+import { PASSWORD } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { createEmbedHarness, ORIGIN } from "./embed-harness";
@@ -19,6 +20,12 @@ describe("a host page", () => {
     for (const origin of [...invalidUrls, "https://*.example.com", "https://a.example.com;script-src *", "null"])
       await expect(embed.addHost({ origins: [origin] }), origin).rejects.toThrow("INVALID_BODY");
     expect((await embed.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
+  });
+
+  it("keeps members from changing the address that its tickets name", async () => {
+    const account = { as: "operator", method: "PUT", json: { email: "outsider@app.example.com", currentPassword: PASSWORD } } as const;
+    const response = await embed.request("/api/console/account", account);
+    expect(await response.json()).toMatchObject({ code: "INVALID_BODY", details: [{ path: "email" }] });
   });
 
   it("shows its secret once and stores it encrypted", async () => {
