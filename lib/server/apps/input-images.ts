@@ -40,7 +40,8 @@ export async function canUseFile({ composition: { store }, viewer }: Context, ap
     if (toFileValue(result) === name) return true;
   const fileInputs = definition.inputs.filter(({ control }) => isFileKind(control.kind));
   const presets = await appFiles.listPresets(app.id, memberId);
-  return presets.some(({ inputs }) => fileInputs.some((input) => inputs[input.name] === name));
+  // A member's own presets may name files from a former role.
+  return presets.some(({ isTeam, inputs }) => isTeam && fileInputs.some((input) => inputs[input.name] === name));
 }
 
 export async function listInputImages({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {

@@ -72,6 +72,10 @@ describe("a run", () => {
     const { picture } = (await apps.ended(app, startResponse.body.run.id, { as: "operator" })).inputs;
     const preset = { method: "POST", json: { name: "Theirs", inputs: { picture }, isTeam: true } };
     expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
+    // Saved by a member who became an app user afterwards.
+    const ownPreset = { ...preset.json, isTeam: false, memberId: apps.harness.getViewer("runner").memberId };
+    await apps.harness.console.store.appFiles.addPreset(app.id, ownPreset);
+    expect((await apps.start(app, { picture })).status).toBe(422);
     expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
     const allowedResponse = await apps.start(app, { picture });
     expect(allowedResponse.status).toBe(202);
