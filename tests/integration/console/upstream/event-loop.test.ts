@@ -42,6 +42,7 @@ async function measureLongestTurn(work: () => Promise<unknown>): Promise<number>
     return getCpuTimeMs() - before;
   });
   let minRatio = Infinity;
+  for (let round = 0; round < 3 && minRatio >= MAX_TURN_RATIO; round += 1)
     minRatio = Math.min(minRatio, (await measureLongestTurnOnce(work)) / Math.min(...parseTimesMs));
   return minRatio;
 }
@@ -61,6 +62,7 @@ async function measureLongestTurnOnce(work: () => Promise<unknown>): Promise<num
 }
 
 /** At most 250 ms on a machine that parses the graph in 50 ms. A ratio, because both take longer on a busy machine. */
+const MAX_TURN_RATIO = 5;
 
 const createJob = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: {}, extra_data: extraData } });
@@ -93,6 +95,7 @@ test.each(largestResponses)("keeps event loop turns short while reading a respon
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(response.status === 200 ? 4 * MIB : 0);
     await harness.console.jobIndex.flush();
   });
+  expect(turnRatio).toBeLessThan(MAX_TURN_RATIO);
 });
 
 test("keeps event loop turns short while reading many small rows", async () => {
@@ -102,6 +105,7 @@ test("keeps event loop turns short while reading many small rows", async () => {
     const response = await sendRequest();
     expect((await response.json()).assets).toHaveLength(80_001);
   });
+  expect(turnRatio).toBeLessThan(MAX_TURN_RATIO);
 });
 
 const createHistoryItem = (index: number) => [index, `job-${index}`, createNodes(6000), { create_time: 1_767_225_600_000 + index }, ["1"]];
@@ -126,4 +130,5 @@ test.each([
     await response.arrayBuffer();
     await harness.console.jobIndex.flush();
   });
+  expect(turnRatio).toBeLessThan(MAX_TURN_RATIO);
 });
