@@ -19,10 +19,12 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
   if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
   const blobs = getBlobsFolder(folder);
-  const requireContent = async (name: string, hash: string, size: number) => {
+  const problems: string[] = [];
+  const checkBlob = async ({ hash, size }: BlobRef) => {
     const file = getBlobPath(blobs, hash);
-    if (!(await hasSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
-    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
+    if (!(await hasSize(file, size))) problems.push(`The backup is incomplete: the file ${hash} is missing or truncated (${file}).`);
+    else if (hashes && (await hashFile(file)).hash !== hash)
+      problems.push(`The backup is damaged: the file ${hash} has changed (${file}).`);
   };
   const lostHashes = new Set(contents.blobs.lost);
   const database = openReadOnly(join(folder, contents.database.file));
@@ -32,15 +34,18 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     if (listMigrations(database, "migrations").join() !== contents.schema.join())
       throw new Error("The backup's manifest doesn't match its database.");
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
-      await runInParallel(batch, async ({ hash, size }) => {
-        if (!lostHashes.has(hash)) await requireContent(`the file ${hash}`, hash, size);
-      });
+      await runInParallel(
+        batch.filter(({ hash }) => !lostHashes.has(hash)),
+        checkBlob,
+      );
       checkedCount += batch.length;
       logProgress(`${checkedCount} of ${contents.rows.blobs} files checked`);
     }
   } finally {
     database.close();
   }
+  // A backup copies only files that are missing or have another size.
+  if (problems.length > 0) throw new Error([...problems, "Delete these files from the backup and run the backup again."].join("\n"));
 }
 
 export async function restoreService(

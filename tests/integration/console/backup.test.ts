@@ -175,6 +175,19 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
   );
 });
 
+test("names every damaged file, and heals when they are deleted", async () => {
+  const folder = getPath("live");
+  const damagedFiles = listBlobs(folder).slice(0, 2);
+  for (const file of damagedFiles) flipByte(file);
+  await runBackup(folder);
+  const { code, output } = await runCommand("restore", [folder, "--check"]);
+  expect(code).toBe(1);
+  for (const text of [...damagedFiles, "Delete these files from the backup and run the backup again."]) expect(output).toContain(text);
+  for (const file of damagedFiles) rmSync(file);
+  await runBackup(folder);
+  await checkBackup({ folder, logProgress });
+});
+
 test("reports a corrupt file, leaves it out and restores the rest", async () => {
   const corruptFile = findBlob(join(getDataFolder(), "service"), "blobs/blake3-v1");
   flipByte(corruptFile);
@@ -186,8 +199,13 @@ test("reports a corrupt file, leaves it out and restores the rest", async () => 
 });
 
 function findBlob(folder: string, prefix = "blobs"): string {
+  return listBlobs(folder, prefix)[0] ?? "";
+}
+
+function listBlobs(folder: string, prefix = "blobs"): string[] {
   const blobs = join(folder, prefix);
-  return join(blobs, readdirSync(blobs, { recursive: true, encoding: "utf8" }).find((name) => /^..[\\/]\w{62}$/.test(name)) ?? "");
+  const names = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => /^..[\\/]\w{62}$/.test(name));
+  return names.map((name) => join(blobs, name));
 }
 
 function flipByte(file: string): void {
