@@ -69,7 +69,7 @@ describe("a run", () => {
   test("accepts another member's file only once that member shares it in a preset", async () => {
     const app = await apps.make();
     const startResponse = await apps.run(app, { picture: await createPngFile(9) }, { as: "operator" });
-    const { picture } = (await apps.ended(app, startResponse.body.run.id, { as: "operator" })).inputs;
+    const { picture = "" } = (await apps.ended(app, startResponse.body.run.id, { as: "operator" })).inputs;
     const preset = { method: "POST", json: { name: "Theirs", inputs: { picture }, isTeam: true } };
     expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
     // Saved by a member who became an app user afterwards.
