@@ -17,7 +17,7 @@ import { createKeys } from "./users/keys";
 
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
-export { copyServiceStore, requireEmptyTarget as requireEmptyServiceTarget } from "./store/copy-store";
+export { copyServiceStore, requireEmptyTarget as requireEmptyServiceTarget, requireUnusedFolder } from "./store/copy-store";
 export {
   containsService as holdsService,
   isFolderOfDatabase as isServiceFolderOfDatabase,

@@ -13,6 +13,7 @@ import {
   isServiceFolderOfDatabase,
   requireEmptyServiceTarget,
   requireServiceRows,
+  requireUnusedFolder,
   restoreService,
   sweepServiceBackup,
 } from "@/lib/service/index";
@@ -241,6 +242,8 @@ export async function copyStores({ from, to, isMoved = false, logProgress }: Cop
   };
   const hasService = await holdsService(source);
   if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
+  // The console is copied before the service, so a service in use must be refused first.
+  if (hasService) for (const location of [source, target]) requireUnusedFolder(location);
   const hasConsole = (await containsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
   if (hasConsole)
     addToTotal(await copyBetween(from, to, logProgress, { canOverwrite: isReturning, prepare: hasService ? prepareService : undefined }));

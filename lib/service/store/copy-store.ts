@@ -28,6 +28,11 @@ const counters: readonly Counter[] = [
   { table: "tag_counts", keyColumns: ["owner_id", "tag"], count: "n" },
 ];
 
+/** Throws if a service uses the location's data folder. */
+export function requireUnusedFolder(location: ServiceLocation): void {
+  if ("file" in location) lockDataFolder(dirname(location.file)).release();
+}
+
 /** Copies between a file and a PostgreSQL database. No service may use either. Deletes rows that only the target has. */
 export async function copyServiceStore(source: ServiceLocation, target: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
   const locks = [source, target].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));

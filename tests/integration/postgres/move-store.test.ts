@@ -7,8 +7,10 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { describeInstallation, fillInstallation, submit, waitForJob } from "@/tests/support/installation";
 import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { runProcess, startProcess } from "@/tests/support/start-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { type AppHarness, createAppHarness } from "../console/apps/app-harness";
@@ -78,6 +80,13 @@ test("rejects a start with DATABASE_URL before the rows are moved", async () => 
     ["doctor", []],
   ];
   await expectFailures(commands, /\.sqlite has the rows.* npm run copy-store -- --to postgres:/, databaseUrl);
+});
+
+test("copies nothing while a service uses the folder", async () => {
+  const lock = lockDataFolder(join(folder, "service"));
+  await expectFailures([["copy-store", ["--to", databaseUrl]]], /is in use by process/);
+  lock.release();
+  expect(await queryDatabase(databaseUrl, "SELECT 1 FROM pg_tables WHERE tablename = 'members'")).toEqual([]);
 });
 
 test("blocks starts on a half copied service, then compares every row", async () => {
