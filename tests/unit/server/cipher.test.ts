@@ -62,7 +62,7 @@ test("decrypts with all keys, encrypts with the first and rejects invalid rings"
   expect(() => parseKeyRing(`${oldKey},${oldKey}`)).toThrow();
 });
 
-test("saves a new key ring to an owner-only file and reads it afterwards", () => {
+test("creates an owner-only key file once and reads it afterwards", () => {
   const path = createTemporaryFolder();
   const { keyRing, file } = openKeyRing(path, undefined);
   expect(existsSync(join(path, "encryption-keys"))).toBe(false);
