@@ -35,7 +35,7 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
   const messageValues = { connection: connection?.name ?? "" };
   const getProblemText = (reason: NonNullable<typeof urlProblem>) =>
     reason === "refused" ? getDenialText(t(reason)) : t(reason, messageValues);
-  /** Loads the panel first. If that fails, the request is kept in the message for a retry. */
+  /** Loads the panel first. If that fails, shows a message with a retry. */
   async function startRequest(newRequest: NewUploadRequest) {
     const loadedPanel = await import("./uploads-panel").then((module) => module.loadUploadsPanel(locale)).catch(() => undefined);
     if (loadedPanel) setPanel((current) => ({ UploadsPanel: loadedPanel, request: { ...newRequest, id: (current?.request.id ?? 0) + 1 } }));

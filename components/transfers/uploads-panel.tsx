@@ -41,7 +41,7 @@ export async function loadUploadsPanel(language: Language): Promise<typeof Uploa
 export function UploadsPanel(props: UploadsPanelProps) {
   const language = useLocale();
   const messages = use(getMessages(language));
-  // The language was changed and its messages failed to load. The next render retries.
+  // If the messages of a new language fail to load, the next render retries.
   useEffect(() => void (messages ?? messagesByLanguage.delete(language)));
   if (!messages) return null;
   return (

@@ -65,7 +65,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
   );
 }
 
-/** If a double-click closes the dialog, its second click must not reach what the dialog covered. */
+/** Keeps the second click of a double-click that closes the dialog from reaching the elements behind it. */
 function ignoreSecondClick(): void {
   const ignoreClick = (event: MouseEvent) => {
     if (event.detail < 2) return;

@@ -44,7 +44,7 @@ export function escapeDots(url: string): string {
   return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
-/** Next would redirect an API path with an empty segment, and return a page for `/api`. Both become an unknown path, which returns JSON. */
+/** Next would redirect an API path with an empty segment, and render a page for `/api`. Maps both to an unknown path, which gets JSON. */
 export function toRoutableUrl(url: string): string {
   const path = url.split(/[?#]/)[0] ?? "";
   return isApiPath(path) && /^\/api$|\/$|\/\/|\\/.test(path) ? `/api/-${url.slice(path.length)}` : url;

@@ -151,7 +151,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     await requireConsoleRows(env.dataDir, env.databaseUrl);
     await store.migrate();
     const secrets = await countStoredSecrets();
-    // A database without keys next to it counts as new, so keys are saved only after it was reached and migrated.
+    // The migration rejects an empty database next to saved keys, so new keys are saved only afterwards.
     saveKeyRing(openedKeyRing, secrets);
     secretFile.save();
     hasUnreadableSecrets = secrets.unreadable > 0;

@@ -1,4 +1,4 @@
-// Runs samples that the test sends. Starting Node for each sample, or any program from the large test process, takes far longer than a sample.
+// Runs the samples in one small process. Starting Node per sample, or programs from the large test process, takes far longer.
 import { exec } from "node:child_process";
 import { promisify } from "node:util";
 

@@ -10,52 +10,52 @@ type SampleIds = { job: string; picture: string };
 type PageCheck = {
   name: string;
   path(samples: SampleIds): string;
-  /** A text that shows that the page has loaded. */
-  ready: string;
-  /** A selector of elements like others on the page, which only one check includes. */
-  repeated?: string;
+  /** Appears when the page has loaded. */
+  readyText: string;
+  /** A selector of elements that look like others on the page. Only the first check includes them. */
+  duplicates?: string;
 };
 
 const desktopSize = { width: 1440, height: 900 };
 const pages: PageCheck[] = [
-  { name: "the overview", path: () => "/", ready: "Newest images" },
-  { name: "Jobs", path: () => "/jobs", ready: "Completed" },
-  { name: "a job", path: ({ job }) => `/jobs/${job}`, ready: "Timeline" },
-  { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
-  { name: "History", path: () => "/history", ready: "Removing a job" },
-  { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
-  { name: "the mask editor", path: ({ picture }) => `/assets/${picture}/mask`, ready: "0% painted" },
-  { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
-  { name: "Apps", path: () => "/apps", ready: "Favourites" },
-  { name: "Settings", path: () => "/settings", ready: "Connections" },
-  { name: "Members", path: () => "/settings/members", ready: "Invite a member" },
-  { name: "the audit log", path: () => "/settings/audit", ready: "Outcome" },
-  { name: "Account", path: () => "/settings/account", ready: "Time zone" },
-  { name: "Tokens", path: () => "/settings/tokens", ready: "Your tokens" },
+  { name: "the overview", path: () => "/", readyText: "Newest images" },
+  { name: "Jobs", path: () => "/jobs", readyText: "Completed" },
+  { name: "a job", path: ({ job }) => `/jobs/${job}`, readyText: "Timeline" },
+  { name: "Queue", path: () => "/queue", readyText: "The queue is empty" },
+  { name: "History", path: () => "/history", readyText: "Removing a job" },
+  { name: "Assets", path: () => "/assets?name_contains=photo.png", readyText: "photo.png" },
+  { name: "the mask editor", path: ({ picture }) => `/assets/${picture}/mask`, readyText: "0% painted" },
+  { name: "Run", path: () => "/run", readyText: "Drop a workflow file here" },
+  { name: "Apps", path: () => "/apps", readyText: "Favourites" },
+  { name: "Settings", path: () => "/settings", readyText: "Connections" },
+  { name: "Members", path: () => "/settings/members", readyText: "Invite a member" },
+  { name: "the audit log", path: () => "/settings/audit", readyText: "Outcome" },
+  { name: "Account", path: () => "/settings/account", readyText: "Time zone" },
+  { name: "Tokens", path: () => "/settings/tokens", readyText: "Your tokens" },
   // All operations and schemas of a group except the first two.
-  { name: "the API reference", path: () => "/docs/api", ready: "Jobs and queue", repeated: "main section > div:nth-of-type(n + 3)" },
-  { name: "a missing page", path: () => "/nowhere", ready: "Page not found" },
+  { name: "the API reference", path: () => "/docs/api", readyText: "Jobs and queue", duplicates: "main section > div:nth-of-type(n + 3)" },
+  { name: "a missing page", path: () => "/nowhere", readyText: "Page not found" },
 ];
 
 test("has no accessibility violations on any page and fits 390 px", async ({ signedIn: page, browser, desk }) => {
   test.slow(); // checks every page in both themes and on a phone
   const visitor = await (await browser.newContext()).newPage();
-  for (const [path, ready] of [
+  for (const [path, readyText] of [
     ["/sign-in", "Password"],
     ["/set-up?token=spent", "Lightdesk is already set up"],
   ] as const) {
-    await openPage(visitor, desk.url + path, ready);
+    await openPage(visitor, desk.url + path, readyText);
     await expectAccessibleInBothThemes(visitor);
   }
   await visitor.context().close();
   const samples = await createSamples(page, desk);
-  for (const { name, path, ready, repeated } of pages) {
+  for (const { name, path, readyText, duplicates } of pages) {
     await test.step(name, async () => {
       await page.setViewportSize(desktopSize);
-      await openPage(page, desk.url + path(samples), ready);
+      await openPage(page, desk.url + path(samples), readyText);
       await expectAccessibleInTheme(page, "light");
-      await expectPageFitsPhone(page, ready);
-      if (repeated) await page.locator(repeated).evaluateAll((elements) => elements.forEach((element) => element.remove()));
+      await expectPageFitsPhone(page, readyText);
+      if (duplicates) await page.locator(duplicates).evaluateAll((elements) => elements.forEach((element) => element.remove()));
       await expectAccessibleInBothThemes(page);
       await page.setViewportSize(desktopSize);
       await expectAccessibleInTheme(page, "dark");
@@ -65,13 +65,13 @@ test("has no accessibility violations on any page and fits 390 px", async ({ sig
     // A placeholder for a missing picture and an age of two digits.
     await waitForState(page.request, desk, await submitJob(page.request, desk, failingGraph), "failed");
     await page.clock.setFixedTime(Date.now() + 48 * 60_000);
-    for (const [path, ready] of [
+    for (const [path, readyText] of [
       ["/", "Failed recently"],
       ["/history", "Removing a job"],
       ["/jobs", "Completed"],
     ] as const) {
       await page.goto(desk.url + path);
-      await expectPageFitsPhone(page, ready);
+      await expectPageFitsPhone(page, readyText);
       await expectAccessibleInBothThemes(page);
     }
     await page.getByRole("link", { name: "Queue" }).filter({ visible: true }).click();
@@ -79,9 +79,9 @@ test("has no accessibility violations on any page and fits 390 px", async ({ sig
   });
 });
 
-async function expectPageFitsPhone(page: Page, ready: string): Promise<void> {
+async function expectPageFitsPhone(page: Page, readyText: string): Promise<void> {
   await page.setViewportSize({ width: 390, height: 844 });
-  await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
+  await expect(page.getByText(readyText).filter({ visible: true }).first()).toBeVisible();
   await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
   // The page may still be adapting to the width.
   await expect.poll(() => findOverflowingElements(page, 390)).toEqual([]);
@@ -99,9 +99,9 @@ async function findOverflowingElements(page: Page, width: number): Promise<strin
   }, width);
 }
 
-async function openPage(page: Page, address: string, ready: string): Promise<void> {
+async function openPage(page: Page, address: string, readyText: string): Promise<void> {
   await page.goto(address);
-  await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
+  await expect(page.getByText(readyText).filter({ visible: true }).first()).toBeVisible();
 }
 
 async function createSamples(page: Page, desk: Desk): Promise<SampleIds> {

@@ -16,7 +16,7 @@ function recordReads(page: Page): string[] {
   return reads;
 }
 
-/** Records every text that a job's row shows. */
+/** Records all texts of the table's rows over time. */
 async function recordRowTexts(page: Page): Promise<() => Promise<string[]>> {
   const recorder = await page.evaluateHandle(() => {
     const texts = new Set<string>();

@@ -53,7 +53,7 @@ test("uploads dropped, picked and pasted files and sends stored content only onc
     transfer.items.add(new File(["x"], "hangs.bin"));
     return transfer;
   });
-  const dropHint = page.getByText(/or other files to add them to the assets of /);
+  const dropHint = page.getByText(/or other files to add to /);
   await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: dragData });
   await expect(dropHint).toBeInViewport({ ratio: 1 });
   await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: dragData });

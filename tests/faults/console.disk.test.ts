@@ -37,7 +37,7 @@ describe("a console whose disk is full", async () => {
     disk.mockRestore();
   });
 
-  it("stores a new password, a session, a removal and audit entries in reserved disk space", async () => {
+  it("stores passwords, sessions, removals and audit entries in reserved space", async () => {
     const reserve = join(harness.folder, "reserve");
     expect(existsSync(reserve)).toBe(true);
     const disk = simulateFullDisk(reserve);
@@ -54,7 +54,7 @@ describe("a console whose disk is full", async () => {
     expect(existsSync(reserve)).toBe(true);
   });
 
-  it("reports a full disk when it ends a transaction", async () => {
+  it("reports a full disk when SQLite has rolled the transaction back", async () => {
     const { database, migrate } = openDatabase(join(createTemporaryFolder(), "console.sqlite"));
     await migrate();
     await sql`PRAGMA max_page_count = 1`.execute(database);
@@ -80,7 +80,7 @@ describe("a console whose disk is full", async () => {
 });
 
 describe.each(disks)("on a $name without free space", ({ createDisk }) => {
-  it("writes audit entries in reserved disk space", async () => {
+  it("writes audit entries to reserved space when the disk is full", async () => {
     const disk = createDisk();
     const store = openStore(disk.path);
     await store.migrate();

@@ -129,7 +129,7 @@ describe("embed path", () => {
   });
 
   it.each(["/api", "/api/", "/api/jobs/", "/api//jobs", "/api/auth/session/", "/api/jobs\\"])(
-    "replaces the API path %s, which Next would redirect or answer with a page",
+    "replaces the API path %s, which Next would redirect or render as a page",
     (path) => expect([toRoutableUrl(path), toRoutableUrl(`${path}?a=//`)]).toEqual(["/api/-", "/api/-?a=//"]),
   );
 

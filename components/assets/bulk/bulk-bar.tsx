@@ -206,9 +206,9 @@ function BulkConfirm({ pendingAction, connectionId, onClose, onConfirm }: BulkCo
   if (!pendingAction) return null;
   const { action, selected } = pendingAction;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
-  const knownAssets = selected.kind === "named" ? selected.assets : selected.loadedAssets;
-  const deletableAssets = knownAssets.filter(({ immutable }) => !immutable);
-  const immutableCount = knownAssets.length === total ? total - deletableAssets.length : 0;
+  const loadedAssets = selected.kind === "named" ? selected.assets : selected.loadedAssets;
+  const deletableAssets = loadedAssets.filter(({ immutable }) => !immutable);
+  const immutableCount = loadedAssets.length === total ? total - deletableAssets.length : 0;
   const count = Math.min(total - immutableCount, MAX_PER_ACTION);
   const title = t(`${action.kind}.title`, { count, tags: action.kind === "delete" ? "" : action.tags.join(", ") });
   return (

@@ -171,18 +171,18 @@ function getFormat(asset: AssetView): string | undefined {
   return getExtension(asset) ?? subtype?.toUpperCase();
 }
 
-/** False for images that were read and have no workflow, and without a URL. */
+/** Returns false without a URL, and for images whose file was checked and contains no workflow. */
 function useMayContainWorkflow({ name, kind }: AssetView, fileUrl: string | undefined): boolean {
   const mayContain = fileUrl !== undefined && canContainWorkflow(name);
-  const { data: lacksIt } = useSWRImmutable(
+  const { data: isWorkflowMissing } = useSWRImmutable(
     mayContain && kind === "image" ? ["picture.workflow", fileUrl] : null,
-    ([, url]) => lacksWorkflow(url),
+    ([, url]) => hasNoWorkflow(url),
     { shouldRetryOnError: false },
   );
-  return mayContain && !lacksIt;
+  return mayContain && !isWorkflowMissing;
 }
 
-async function lacksWorkflow(fileUrl: string): Promise<boolean> {
+async function hasNoWorkflow(fileUrl: string): Promise<boolean> {
   const [{ readEmbeddedWorkflow }, sourceResult] = await Promise.all([import("@/lib/browser/embedded-workflow"), openByteSource(fileUrl)]);
   return sourceResult.ok && (await readEmbeddedWorkflow(sourceResult.value)).kind === "none";
 }

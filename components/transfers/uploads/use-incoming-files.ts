@@ -101,7 +101,7 @@ async function containsWorkflow(path: string, file: File): Promise<boolean> {
   if (result.ok) return true;
   const { failure } = result;
   if (failure.code !== "ui_format" || !Array.isArray(failure.file.nodes)) return false;
-  // Other graph files have a list of nodes, too.
+  // Graph files of other programs also have a list of nodes.
   return failure.file.nodes.some((node) => typeof asObject(node)?.type === "string");
 }
 

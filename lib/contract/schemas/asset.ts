@@ -67,7 +67,7 @@ export const assetFields = z.looseObject({
   file: lenientOnly(lenientOptional(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
-/** Services send one of two names for the hash and the job's id. Clients of the console may read either. */
+/** The hash and the job's id have two names each. Services send one of them, and clients of the console may read either. */
 const readAssetSchema = assetFields.transform((asset) => {
   const hash = asset.asset_hash ?? asset.hash;
   const jobId = asset.prompt_id ?? asset.job_id;

@@ -51,7 +51,7 @@ export function lenientOptional<T extends z.ZodType>(schema: T) {
   return nullish(schema).catch(undefined);
 }
 
-/** Each unreadable entry costs far more time than its bytes, so a list with more of them is skipped from there on. */
+/** Rejecting an entry is slow, so after this many unreadable entries the rest of a list is skipped. */
 const MAX_UNREADABLE_ENTRIES = 1000;
 
 function createEntryParser<T extends z.ZodType>(item: T): (entry: unknown) => z.output<T>[] {

@@ -54,7 +54,7 @@ const passwordReplacedFailure = createFailure("CONFLICT", "Your password was cha
 export async function usesEmailForSignIn({ env, store }: Dependencies<"env" | "store">): Promise<boolean> {
   const { proxySignIn, oidc } = env;
   if (proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress)) return true;
-  // Tickets of host pages name members by address.
+  // Host pages identify members by email address in their tickets.
   return (await store.embedHosts.list()).length > 0;
 }
 

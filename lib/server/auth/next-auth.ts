@@ -21,7 +21,7 @@ type AuthEvents = {
   onSuccess(action: "signIn" | "signOut", member: Member): void;
   /** `member` is set if the account belongs to a member. */
   onRejection(failure: Failure, address: string, member: Member | undefined): void;
-  /** An error of a callback, such as an unreachable store. next-auth would respond as if the password were wrong or the session had ended. */
+  /** Receives an error thrown by a callback, such as an unreachable store. next-auth would report a wrong password or an ended session. */
   onError(error: unknown): void;
 };
 

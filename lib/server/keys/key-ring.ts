@@ -124,16 +124,16 @@ export async function countSealedRows(list: ListSealed, keyRing: KeyRing): Promi
 export type SecretCounts = { count: number; unreadable: number; sealingKeyIds: string[] };
 
 export async function countSecrets(lists: readonly ListSealed[], keyRing: KeyRing): Promise<SecretCounts> {
-  const sealedBy = (await Promise.all(lists.map((list) => countSealedRows(list, keyRing)))).flatMap((counts) => [...counts]);
-  const unreadableBy = sealedBy.filter(([, { unreadable }]) => unreadable > 0);
+  const countsByKeyId = (await Promise.all(lists.map((list) => countSealedRows(list, keyRing)))).flatMap((counts) => [...counts]);
+  const unreadableCounts = countsByKeyId.filter(([, { unreadable }]) => unreadable > 0);
   return {
-    count: sealedBy.reduce((sum, [, { count }]) => sum + count, 0),
-    unreadable: unreadableBy.reduce((sum, [, { unreadable }]) => sum + unreadable, 0),
-    sealingKeyIds: [...new Set(unreadableBy.map(([id]) => id))],
+    count: countsByKeyId.reduce((sum, [, { count }]) => sum + count, 0),
+    unreadable: unreadableCounts.reduce((sum, [, { unreadable }]) => sum + unreadable, 0),
+    sealingKeyIds: [...new Set(unreadableCounts.map(([id]) => id))],
   };
 }
 
-/** Saves a new key ring. Throws if the store has secrets of an earlier one. */
+/** Saves a new key ring. Throws if the store contains secrets sealed with an earlier one. */
 export function saveKeyRing({ file }: OpenedKeyRing, { unreadable, sealingKeyIds }: SecretCounts): void {
   if (file?.isNew && unreadable > 0)
     throw new Error(

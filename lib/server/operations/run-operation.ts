@@ -143,7 +143,7 @@ async function callService(
     ...(jobId !== undefined && { target: jobId }),
   });
   if (value === undefined) return ok(createEmptyResponse(status === 204 ? 204 : 200));
-  // Of a file that was written or moved, clients get only the path unless they request more.
+  // Returns only the path of a written or moved file, unless the client requests more.
   const path = input.query?.full_info === false ? asText(asObject(value)?.path) : undefined;
   const responseValue = toResponseValue(path ?? value, context, access);
   const headers = createUnreadableHeaders(skipped);

@@ -26,8 +26,8 @@ export async function listJobs(context: Context, query: JobsQuery, connectionId?
   return readFromService(context, connectionId, operations.listJobs, { query });
 }
 
-/** Most queues have fewer jobs, which one request counts by state. */
-const COUNTED_ROWS = 50;
+/** Most queues are shorter, so one request is enough to count their jobs by state. */
+const MAX_COUNTED_ROWS = 50;
 
 export async function countJobs(
   context: Context,
@@ -42,7 +42,7 @@ export async function countJobs(
       signal,
       waiter: "poll",
     });
-  const [allResult, openResult] = await Promise.all([count(), listOpenJobs(access.value, COUNTED_ROWS, signal)]);
+  const [allResult, openResult] = await Promise.all([count(), listOpenJobs(access.value, MAX_COUNTED_ROWS, signal)]);
   if (!allResult.ok) return allResult;
   if (!openResult.ok) return openResult;
   const jobs = allResult.value.value.pagination.total;

@@ -55,9 +55,9 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknownFilter = query && findUnknownFilter(query, names);
   if (unknownFilter) return failed(createInvalidQueryFailure([{ path: [unknownFilter.field], message: unknownFilter.message }]));
-  // The service rejects these too, because one value would be lost.
-  const repeated = Object.keys(query?.shape ?? {}).find((name) => search.getAll(name).length > 1);
-  if (repeated !== undefined) return failed(createInvalidQueryFailure([{ path: [repeated], message: "must not be repeated" }]));
+  // Only one value of a repeated parameter would be used. The service rejects them too.
+  const repeatedName = Object.keys(query?.shape ?? {}).find((name) => search.getAll(name).length > 1);
+  if (repeatedName !== undefined) return failed(createInvalidQueryFailure([{ path: [repeatedName], message: "must not be repeated" }]));
   return readQuery(search, query);
 }
 

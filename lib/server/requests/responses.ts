@@ -145,7 +145,7 @@ export function createBytesResponse(upstreamResponse: Response): Response {
   }
   // Revalidated on each request, so that a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
-  // Without a type, so that the browser keeps that of its copy.
+  // Has no content type, so the browser keeps the cached one.
   if (upstreamResponse.status === 304) return new Response(null, { status: 304, headers });
   const type = (upstreamResponse.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const isInline = isMediaType(type);

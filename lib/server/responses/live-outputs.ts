@@ -223,7 +223,7 @@ export function isStateChange(message: string): boolean {
   return stateChangePattern.test(message.slice(0, 200));
 }
 
-/** Undefined if the message does not contain the number of pending and running jobs. */
+/** Returns undefined if the message doesn't contain the number of pending and running jobs. */
 function readOpenJobCount(message: string): number | undefined {
   if (message.length > limits.messageBytes || !message.includes('"queue_remaining"')) return undefined;
   const status = asObject(asObject(asObject(parseJson(message))?.data)?.status);

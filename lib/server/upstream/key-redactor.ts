@@ -112,7 +112,7 @@ function decodeEscapes(raw: string): string {
   }
 }
 
-/** Quotes and backslashes keep an escape, as in the spellings of the key. */
+/** Quotes and backslashes stay escaped, as they are in the key's spellings. */
 function decodeEscape(escape: string, digits: string | undefined): string {
   if (digits === undefined) return escape === "\\/" ? "/" : escape;
   return writeExactJson(String.fromCharCode(Number.parseInt(digits, 16))).slice(1, -1);

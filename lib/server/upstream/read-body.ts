@@ -16,10 +16,10 @@ import { readUpTo, toStream } from "./streams";
 export const MAX_JSON_BYTES = 8 * 1024 ** 2;
 /** Limit for node catalogues, which only the worker parses. */
 export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
-/** Responses up to these sizes take a few milliseconds, and are parsed on the main thread. */
+/** Responses up to these sizes are parsed on the main thread, in a few milliseconds. */
 const MAX_INLINE_BYTES = 1024 ** 2;
 const MAX_INLINE_VALUES = 20_000;
-/** Smaller responses can't have enough values to take long. */
+/** Responses up to this size are too small to be slow, so their values aren't counted. */
 const MIN_COUNTED_BYTES = 128 * 1024;
 /** Parsing and serializing more at once would delay all other requests. A graph of 60,000 nodes has fewer. */
 const bounds = { values: 1_000_000, names: 500_000 } as const;

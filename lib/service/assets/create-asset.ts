@@ -161,7 +161,7 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
   );
 }
 
-/** Changes nothing if no other asset of the owner hides this one's name. */
+/** Does nothing if the asset is already the owner's newest with its name. */
 async function makeNewestOfName(tx: Transaction, { seq, name }: StoredAsset, ownerId: number, nowMs: number): Promise<void> {
   const newestAsset = query
     .selectFrom("assets")

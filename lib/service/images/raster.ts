@@ -125,7 +125,7 @@ export type Frame = {
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;
-  /** Doesn't convert the whole frame. */
+  /** Reads one sample without converting the whole frame. */
   sampleAt(index: number): number;
 };
 

@@ -231,7 +231,7 @@ function convertLiteral(field: InputField, input: InputValue, checkedNode: Check
     checkedNode.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extraInfo));
     return undefined;
   }
-  // Any type keeps its input, because a converted number would lose its notation.
+  // Inputs of any type (`*`) are not converted, because a number would lose its notation.
   if (field.type !== "*") checkedNode.literals.set(field.name, literal.value);
   return literal.value;
 }

@@ -7,7 +7,7 @@ type Literal = Result<NodeValue, string>;
 
 export type InputValue = { value: unknown; /** As in Python, a number is a float if it is written like 5.0 or 1e3. */ isFloat: boolean };
 
-/** Reads an input without its `__value__`, which wraps a literal so that a list is not read as a link. */
+/** Unwraps `__value__`, which marks a literal list, so that it is not read as a link. */
 export function readInputValue(inputs: JsonObject, name: string): InputValue {
   const input = getOwn(inputs, name);
   const wrapper = asObject(input);
@@ -27,7 +27,7 @@ export function readLiteral(type: string, { value, isFloat }: InputValue): Liter
   return failed(`${quote(value)} is a literal, but ${type} requires a link from another node`);
 }
 
-/** A float for any type is a FLOAT. Returns undefined if there is no value. */
+/** A float in an input of any type (`*`) is a FLOAT. Returns undefined if there is no value. */
 export function readInputLiteral(inputs: JsonObject, name: string, declaredType: string): { type: string; literal: Literal } | undefined {
   const input = readInputValue(inputs, name);
   if (input.value === undefined) return undefined;

@@ -235,7 +235,7 @@ describe("startup", () => {
     await ownHarness.dispose();
   });
 
-  it("names the build command when the base path is not built", async () => {
+  it("names the build command when no build exists for the base path", async () => {
     const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_BASE_PATH: "/unbuilt", LIGHTDESK_DATA_DIR: harness.folder });
     expect(await started.exitCode).toBe(1);
     expect(started.output()).toMatch(/^The console is not built for LIGHTDESK_BASE_PATH=\/unbuilt\. Run npm run build .*--build-arg/);

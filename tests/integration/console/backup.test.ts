@@ -175,7 +175,7 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
   );
 });
 
-test("names every damaged file, and heals when they are deleted", async () => {
+test("names every damaged file and copies them again when they are deleted", async () => {
   const folder = getPath("live");
   const damagedFiles = listBlobs(folder).slice(0, 2);
   for (const file of damagedFiles) flipByte(file);

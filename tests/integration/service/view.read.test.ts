@@ -48,7 +48,7 @@ describe("GET /api/view", async () => {
     expect((await client.get("/api/view?filename=photo.png")).text).toBe("user text");
   });
 
-  it("finds the newest upload of a name when its content is known", async () => {
+  it("finds the newest upload of a name when its content already exists", async () => {
     for (const content of ["first", "second", "first"]) {
       await client.upload(content, "same.txt");
       expect((await client.get("/api/view?filename=same.txt")).text).toBe(content);

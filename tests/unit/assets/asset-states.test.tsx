@@ -45,7 +45,7 @@ it.each([true, false])("names a metadata field with a key only when the member c
   expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(canChange ? 1 : 0);
 });
 
-it("offers to open the workflow only of images that contain one", async () => {
+it("offers to open the workflow only when the image contains one", async () => {
   // jsdom's Blob can't be read.
   vi.stubGlobal("Blob", Blob);
   const graph = JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } });

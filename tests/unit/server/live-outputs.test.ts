@@ -132,7 +132,7 @@ it("closes a socket after 30 idle minutes, a rejected key or shutdown", async ()
   expect(feeds[2]?.isStopped).toBe(true);
 });
 
-it("closes an unwatched socket of an idle service at once or after a minute", async () => {
+it("closes an idle service's socket when its last watcher stops or after a minute", async () => {
   const reportOpenJobs = (feed: OpenedFeed | undefined, queue_remaining: number) =>
     feed?.target.onStateChange(JSON.stringify({ type: "status", data: { status: { exec_info: { queue_remaining } } } }));
   for (const name of ["c1", "c2", "c3"]) openLiveOutputs(name);

@@ -53,7 +53,7 @@ describe("uploads panel", () => {
     return openedUrls;
   }
 
-  test("offers a retry of dropped files when its messages fail to load", async () => {
+  test("offers to retry dropped files when the panel's messages fail to load", async () => {
     let isOffline = true;
     vi.doMock("@/lib/messages/en/uploads.json", async (loadOriginal) => {
       if (isOffline) throw new Error("offline");

@@ -105,7 +105,7 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** A change by the member. A new password ends old sessions. Returns undefined without a change. */
+    /** A change by the member. A new password ends old sessions. Returns undefined if nothing changed. */
     async changeAccount(id: string, { name, email, passwordHash, verifiedHash }: AccountChange): Promise<Member | undefined> {
       const updateAccount = (trx: Kysely<Tables>) =>
         trx

@@ -68,7 +68,7 @@ test("ends an aborted read with its reason and reports no failure", async () => 
   await waitForAbort();
 });
 
-test.each(["asset", "view", "userdata"])("applies the conditions of a request for the content of %s", async (source) => {
+test.each(["asset", "view", "userdata"])("applies conditional request headers to the content of %s", async (source) => {
   const body = new FormData();
   body.append("file", new Blob(["the bytes"], { type: "image/png" }), "a.png");
   const { id, asset_hash: hash } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();

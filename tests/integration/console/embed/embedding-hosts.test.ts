@@ -22,7 +22,7 @@ describe("a host page", () => {
     expect((await embed.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
   });
 
-  it("keeps members from changing the address that its tickets name", async () => {
+  it("prevents email changes because its tickets identify members by email", async () => {
     const account = { as: "operator", method: "PUT", json: { email: "outsider@app.example.com", currentPassword: PASSWORD } } as const;
     const response = await embed.request("/api/console/account", account);
     expect(await response.json()).toMatchObject({ code: "INVALID_BODY", details: [{ path: "email" }] });

@@ -52,7 +52,7 @@ test("returns the position of each of thousands of waiting jobs", async () => {
   expect(await poll(...ids)).toEqual(ids.slice(0, 1000).map((id, index) => `${index + 1} ${id}`));
 });
 
-test("counts open jobs with one request, and asks for running jobs only if its list is incomplete", async () => {
+test("requests the running count only when the list of open jobs is incomplete", async () => {
   const jobs = ["completed", "in_progress", "pending", "pending"].map((status, index) => ({ id: `job-${index}`, status, create_time: 1 }));
   let maxRows = 1000;
   const { server, getJson } = await connectService(harness, ({ url }, response) => {

@@ -98,7 +98,7 @@ describe("hub", () => {
     expect(openStreams).toEqual({ accepted: true, rejected: false });
   });
 
-  it("reports an unreachable database with 503", async () => {
+  it("returns SERVICE_UNAVAILABLE when the database is unreachable", async () => {
     const watch: Watch = { ...createWatch("one"), read: () => Promise.reject(new StoreUnavailableError("gone")) };
     const events = await readLiveEvents({ hub: startHub(), owner: "one", topics: [createTopic(watch)], lastPosition: undefined });
     expect(events).toContain("SERVICE_UNAVAILABLE");

@@ -204,7 +204,7 @@ describe("an interrupted stream", () => {
 });
 
 describe("rights", () => {
-  it.each(["member", "session", "token"] as const)("end only the stream of a removed %s, within a second", async (kind) => {
+  it.each(["member", "session", "token"] as const)("ends only the stream of a removed %s within a second", async (kind) => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const { store, now } = harness.console;
     const fields = { name: "Mia", email: `${kind}@desk.test`, role: "viewer" as const, passwordHash: "x", createdAt: now() };

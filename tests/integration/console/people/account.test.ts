@@ -59,7 +59,7 @@ test("ends every session when the password changes", async () => {
   expect([await canSignIn(member.email, PASSWORD), await canSignIn(member.email, "a new long password")]).toEqual([false, true]);
 });
 
-test("accepts only one of several changes with the same current password", async () => {
+test("accepts only one change when several send the same current password", async () => {
   const passwords = ["first", "second", "third"].map((word) => `a ${word} long password`);
   const changes = await Promise.all(passwords.map((password) => changeAccount({ password, currentPassword: PASSWORD })));
   expect(changes.filter(({ status }) => status === 200)).toHaveLength(1);

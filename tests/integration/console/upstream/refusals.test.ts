@@ -46,7 +46,7 @@ test.each([
   ['{"prompt":{},"client_id":5}', "INVALID_BODY", "invalid_prompt"],
   ['{"prompt":', "INVALID_JSON", "invalid_prompt"],
   ["", "INVALID_JSON", "invalid_prompt"],
-])("returns the prompt's own error for the body %j", async (body, code, type) => {
+])("returns a ComfyUI prompt error when the body is %j", async (body, code, type) => {
   const response = await submit(body);
   expect(response.status).toBe(400);
   const error = { type, message: expect.any(String), details: expect.any(String), extra_info: {} };
