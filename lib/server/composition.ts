@@ -144,7 +144,9 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       ? createAttemptLimit({ now, burst, refillMs })
       : createSharedLimit({ attempts: store.attempts, now, limitName: name, burst, refillMs });
 
-  const countStoredSecrets = () => countSecrets([...Object.values(store.sealed), listSealedSecret(store.settings)], keyRing);
+  /** With SQLite, the shared secret isn't used, but may remain from an earlier PostgreSQL database. */
+  const sharedSecrets = env.databaseUrl === undefined ? [] : [listSealedSecret(store.settings)];
+  const countStoredSecrets = () => countSecrets([...Object.values(store.sealed), ...sharedSecrets], keyRing);
 
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
@@ -205,7 +207,8 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       if (!hasUnreadableSecrets) return undefined;
       const { count, unreadable } = await countStoredSecrets();
       const reason = `The key ring can't open ${unreadable} of ${formatCount(count, "stored secret")}. Run npm run doctor.`;
-      return unreadable === 0 ? undefined : { ready: unreadable < count, reason };
+      // Pages, files and other keys still work, and the stored keys are entered again in the settings.
+      return unreadable === 0 ? undefined : { ready: true, reason };
     },
     workers: () => (existsSync(responseWorkerPath) ? undefined : createNotReady("The worker that reads large responses is not built.")),
   });

@@ -19,7 +19,9 @@ export function openSecretFile(path: string, create: () => string): SecretFile {
   const text = isNew ? create() : readFileSync(path, "utf8").trim();
   if (text === "") throw new Error(`${path} is empty. Delete it, or restore it from your backup.`);
   const save = () => {
-    if (isNew) writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx" });
+    if (!isNew) return;
+    if (existsSync(path)) throw new Error(`${path} was just created by another console in this folder. Give each console its own folder.`);
+    writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx" });
   };
   return { path, text, isNew, save };
 }
