@@ -48,7 +48,7 @@ export async function changeAccount(
   return failed((await isEmailTaken()) ? emailTakenFailure : passwordReplacedFailure);
 }
 
-const passwordReplacedFailure = createFailure("CONFLICT", "Your password was changed in the meantime. Sign in again.");
+const passwordReplacedFailure = createFailure("PRECONDITION_FAILED", "Your password was changed in the meantime. Sign in again.");
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
 export async function usesEmailForSignIn({ env, store }: Dependencies<"env" | "store">): Promise<boolean> {

@@ -6,6 +6,7 @@ import { describeMember } from "@/lib/contract/audit/audit";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/members/sign-in";
 import { toSafeReturnPath } from "@/lib/shared/console-paths";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
@@ -110,9 +111,17 @@ async function finishOidcSignIn(
     (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
     return rejectSignIn({ publicReason: "lost", cause: "the session that started this sign-in has ended" });
-  const { headers } = await callAuth(oidcSignIn);
+  let authError: unknown;
+  const { headers } = await callAuth(oidcSignIn).catch((cause: unknown) => {
+    if (isStoreUnavailable(cause)) throw cause;
+    authError = cause;
+    return { headers: new Headers() };
+  });
   const admittedMember = oidcSignIn.getAdmittedMember();
-  if (!admittedMember) return rejectSignIn(oidcSignIn.getRefusal(), headers);
+  if (!admittedMember)
+    return authError === undefined
+      ? rejectSignIn(oidcSignIn.getRefusal(), headers)
+      : rejectSignIn({ publicReason: "away", cause: toErrorCause(authError) });
   // The start and the end of the sign-in have each consumed an attempt.
   for (const _attempt of [1, 2]) await oidcLimit.refund(network);
   const { member, kind, change } = admittedMember;
@@ -124,6 +133,8 @@ async function finishOidcSignIn(
     isAlwaysWritten: true,
     ...auditTarget,
   });
+  // The member joined, but the session could not start.
+  if (authError !== undefined) throw authError;
   headers.append("set-cookie", signInCookie.clear(routeContext.composition));
   headers.set("location", getConsolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
