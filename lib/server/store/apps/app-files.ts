@@ -2,6 +2,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -74,7 +75,7 @@ export function createAppFileStore(database: Database) {
       await database.deleteFrom("appPresets").where("id", "=", id).execute();
     },
 
-    /** Also deletes files that no run uses any more. */
+    /** Also deletes files that no run and none of the member's presets use any more. */
     async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: StoredAppFile, now: number): Promise<void> {
       await database
         .deleteFrom("appFiles")
@@ -83,6 +84,17 @@ export function createAppFileStore(database: Database) {
         // Files stored before this column existed may still belong to a run.
         .where("givenAt", ">", 0)
         .where("givenAt", "<", now - RUN_RETENTION_MS)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("appPresets")
+                .select("appPresets.id")
+                .where("appPresets.appId", "=", appId)
+                .where("appPresets.memberId", "=", memberId)
+                .where(sql<boolean>`app_presets.inputs like '%' || app_files.name || '%'`),
+            ),
+          ),
+        )
         .execute();
       const columns = { ownName, bytes, pixels: pixels ?? null, givenAt: now };
       await database

@@ -146,7 +146,7 @@ test("times out a stalled form and discards it", async () => {
   await until("the form's files are closed", async () => !(await isOpen()));
 });
 
-test("keeps an uploaded file as long as a run refers to it", async () => {
+test("keeps an uploaded file as long as a run or a preset refers to it", async () => {
   let now = Date.UTC(2026, 0, 1);
   const DAY_MS = 24 * 60 * 60_000;
   const clockedApps = await createAppHarness({ now: () => now });
@@ -162,6 +162,10 @@ test("keeps an uploaded file as long as a run refers to it", async () => {
     return response.status;
   };
   const name = await uploadFile(8);
+  const presetName = await uploadFile(7);
+  const { memberId } = clockedApps.harness.getViewer("runner");
+  const preset = { memberId, name: "Mine", inputs: { picture: presetName }, isTeam: false };
+  await clockedApps.harness.console.store.appFiles.addPreset(app.id, preset);
   now += 80 * DAY_MS;
   const startResponse = await clockedApps.start(app, { picture: name }, asToken);
   expect(startResponse.status).toBe(202);
@@ -172,6 +176,7 @@ test("keeps an uploaded file as long as a run refers to it", async () => {
   now += 20 * DAY_MS;
   await uploadFile(10);
   expect(await getStatus(name)).toBe(404);
+  expect(await getStatus(presetName)).toBe(200);
 });
 
 test("removes a killed console's form data at the next start", async () => {
