@@ -17,7 +17,7 @@ export const MAX_JSON_BYTES = 8 * 1024 ** 2;
 /** Limit for node catalogues, which only the worker parses. */
 export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
 /** Responses up to these sizes are parsed on the main thread, in a few milliseconds. */
-const MAX_INLINE_BYTES = 1024 ** 2;
+export const MAX_INLINE_BYTES = 1024 ** 2;
 const MAX_INLINE_VALUES = 20_000;
 /** Responses up to this size are too small to be slow, so their values aren't counted. */
 const MIN_COUNTED_BYTES = 128 * 1024;

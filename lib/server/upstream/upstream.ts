@@ -27,7 +27,7 @@ import {
 } from "./failures";
 import { createKeyRedactor } from "./key-redactor";
 import { openBytes } from "./open-bytes";
-import { findExpectedResponse, isLargeResponse, MAX_JSON_BYTES, readBody, ResponseTooLargeError } from "./read-body";
+import { findExpectedResponse, isLargeResponse, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, ResponseTooLargeError } from "./read-body";
 import { type ParsedResponses, SHARED_MS } from "./response-cache";
 import { type ResponseReader } from "./response-reader";
 import { type Send } from "./send";
@@ -179,13 +179,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return async (response, readOptions, signal) => {
       const bytes = await readBytes(response.body, limits.jsonBytes, { signal });
       if (bytes === undefined) throw new ResponseTooLargeError();
-      const responseReader = isLargeResponse(bytes) ? options.responseReader : undefined;
-      // Bytes that are transferred to the worker can't be compared with the next response.
-      const cacheKey = isMasked && !responseReader ? readOptions.cacheKey : undefined;
+      const cacheKey = isMasked && bytes.byteLength <= MAX_INLINE_BYTES ? readOptions.cacheKey : undefined;
       const cachedResponse = cacheKey === undefined ? undefined : options.parsedResponses?.find(cacheKey, bytes);
       if (cachedResponse) return cachedResponse;
+      const responseReader = isLargeResponse(bytes) ? options.responseReader : undefined;
+      // The worker takes over the bytes, but cached ones are compared with the next response.
       const result = await (responseReader
-        ? responseReader.readLargeValue(bytes, { ...readOptions, isMasked }, signal)
+        ? responseReader.readLargeValue(cacheKey === undefined ? bytes : bytes.slice(), { ...readOptions, isMasked }, signal)
         : readBody(bytes, { ...readOptions, isMasked: false }));
       if (!result.ok) return result;
       // Passed unmasked if possible, because a masked preview URL can't be opened.
