@@ -13,6 +13,8 @@ const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256
 /** Limits the finished and cached nodes per job, because processing a message iterates over all of them. */
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
+/** Applies when the last watcher stops. */
+const MIN_IDLE_MS = 10_000;
 /** Applies to sockets without watchers. */
 const MAX_IDLE_MS = 60_000;
 /** Jobs may run for hours without a viewer, and a plain server reports their progress only once. */
@@ -165,7 +167,8 @@ export function createLiveOutputs(now: () => number) {
           if (namedWatchers.size > 0 || watchers.get(name) !== namedWatchers) return;
           watchers.delete(name);
           const subscription = subscriptions.get(name);
-          if (subscription?.openJobCount === 0) close(name, subscription);
+          // A request may have subscribed just now, before it submits a job.
+          if (subscription?.openJobCount === 0 && now() - subscription.lastUsedMs > MIN_IDLE_MS) close(name, subscription);
         },
         isConnected: () => subscriptions.get(name)?.isConnected === true,
       };
