@@ -165,13 +165,16 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
 async function makeNewestOfName(tx: Transaction, { seq, name }: StoredAsset, ownerId: number, nowMs: number): Promise<void> {
   const newestAsset = query
     .selectFrom("assets")
-    .select("seq")
+    .select(["seq", "created_at"])
     .where("name", "=", name)
     .where("owner_id", "=", ownerId)
     .orderBy(sql`created_at + 0`, "desc")
     .orderBy("seq", "desc")
     .limit(1);
-  if ((await tx.row(newestAsset))?.seq !== seq) await tx.run(query.updateTable("assets").set({ created_at: nowMs }).where("seq", "=", seq));
+  const newest = await tx.row(newestAsset);
+  if (!newest || newest.seq === seq) return;
+  const atMs = Math.max(nowMs, newest.created_at + 1);
+  await tx.run(query.updateTable("assets").set({ created_at: atMs, updated_at: atMs }).where("seq", "=", seq));
 }
 
 async function findOrInsertAsset(
