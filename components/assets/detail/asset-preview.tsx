@@ -12,7 +12,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
 import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
-import { openByteSource, readBytes, readTextExcerpt } from "@/lib/browser/files/byte-source";
+import { readBytes, readTextExcerpt } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -171,22 +171,6 @@ function getFormat(asset: AssetView): string | undefined {
   return getExtension(asset) ?? subtype?.toUpperCase();
 }
 
-/** Returns false without a URL, and for images whose file was checked and contains no workflow. */
-function useMayContainWorkflow({ name, kind }: AssetView, fileUrl: string | undefined): boolean {
-  const mayContain = fileUrl !== undefined && canContainWorkflow(name);
-  const { data: isWorkflowMissing } = useSWRImmutable(
-    mayContain && kind === "image" ? ["picture.workflow", fileUrl] : null,
-    ([, url]) => hasNoWorkflow(url),
-    { shouldRetryOnError: false },
-  );
-  return mayContain && !isWorkflowMissing;
-}
-
-async function hasNoWorkflow(fileUrl: string): Promise<boolean> {
-  const [{ readEmbeddedWorkflow }, sourceResult] = await Promise.all([import("@/lib/browser/embedded-workflow"), openByteSource(fileUrl)]);
-  return sourceResult.ok && (await readEmbeddedWorkflow(sourceResult.value)).kind === "none";
-}
-
 const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module.EditDialog), { ssr: false });
 
 type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?: string; rights: AssetRights; edits: AssetEdits };
@@ -200,7 +184,6 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const [isEditing, setEditing] = useState(false);
   const fileUrl = getAssetFileUrl(asset, connectionId);
   const hasFiles = useServesFiles(connectionId, fileUrl);
-  const mayContainWorkflow = useMayContainWorkflow(asset, rights.canTag && hasFiles ? fileUrl : undefined);
   // The owner is unknown, so everyone who may change the asset sees the warning.
   const leakedRows = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const reasonKey = asset.immutable
@@ -228,7 +211,9 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           </a>
         ) : null}
         {rights.canTag ? <ButtonLink href={getRunHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
-        {mayContainWorkflow ? <ButtonLink href={getEmbeddedWorkflowHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink> : null}
+        {rights.canTag && hasFiles && canContainWorkflow(asset.name) ? (
+          <ButtonLink href={getEmbeddedWorkflowHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
+        ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (
           <ButtonLink href={getMaskHref(asset.id, connection)}>{t("drawMask")}</ButtonLink>
         ) : null}

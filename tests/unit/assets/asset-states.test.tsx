@@ -1,5 +1,4 @@
-import { Blob } from "node:buffer";
-import { act, cleanup, fireEvent, renderHook, screen, waitFor, waitForElementToBeRemoved } from "@testing-library/react";
+import { act, cleanup, fireEvent, renderHook, screen, waitFor } from "@testing-library/react";
 import { createElement, type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -16,11 +15,10 @@ import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
 import { renderInApp, wrapInApp } from "../components/render";
-import { createPng, createTextChunk } from "../embedded-workflow/files";
 import { createAsset, createAssetsSource } from "./assets-source";
 
-function showPanel(id: string, respond: (path: string) => Response, canChange = false) {
-  vi.stubGlobal("fetch", async (path: string) => respond(path));
+function showPanel(id: string, respond: () => Response, canChange = false) {
+  vi.stubGlobal("fetch", async () => respond());
   const handlers = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
   const listedAsset = createAsset(id, { name: "hero.png" });
   renderInApp(<AssetPanel id={id} listedAsset={listedAsset} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
@@ -43,28 +41,6 @@ it.each([true, false])("names a metadata field with a key only when the member c
   showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), canChange);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(canChange ? 1 : 0);
-});
-
-it("offers to open the workflow only when the image contains one", async () => {
-  // jsdom's Blob can't be read.
-  vi.stubGlobal("Blob", Blob);
-  const graph = JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } });
-  const readPaths: string[] = [];
-  const showImage = (id: string, bytes: Uint8Array) => {
-    const respond = (path: string) => {
-      if (!path.startsWith("/api/view")) return Response.json({ id, name: "hero.png", tags: [], asset_hash: `blake3:${id}` });
-      readPaths.push(path);
-      return new Response(new Uint8Array(bytes));
-    };
-    showPanel(id, respond, true);
-    return screen.getByRole("link", { name: "Open its workflow" });
-  };
-  showImage("a6", await createPng(createTextChunk("prompt", graph)));
-  await waitFor(() => expect(readPaths).not.toEqual([]));
-  await act(() => vi.dynamicImportSettled());
-  expect(screen.getByRole("link", { name: "Open its workflow" })).toBeDefined();
-  cleanup();
-  await waitForElementToBeRemoved(showImage("a7", await createPng()));
 });
 
 it("shows the outcome of an edit only for its own asset", async () => {
