@@ -4,7 +4,7 @@ import { useConnection, useConnectionParam } from "@/components/frame/connection
 import { useCounts } from "@/components/frame/counts-context";
 import { formatRunningNode, JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { DisabledLink, Link } from "@/components/ui/link";
-import { Picture } from "@/components/ui/pictures/picture";
+import { FailedPicture, Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { RelativeTime, RunningDuration } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
@@ -190,7 +190,7 @@ type FailedImageProps = Pick<ComponentProps<typeof Picture>, "alt" | "width" | "
   onMissing: () => void;
 };
 
-/** A placeholder for an image that failed to load. Checks whether the image was deleted. */
+/** Like FailedPicture. Also checks whether the image was deleted. */
 function FailedImage({ url, onMissing, ...imageProps }: FailedImageProps) {
   const reportMissing = useEffectEvent(onMissing);
   useEffect(() => {
@@ -199,5 +199,5 @@ function FailedImage({ url, onMissing, ...imageProps }: FailedImageProps) {
       () => undefined,
     );
   }, [url]);
-  return <Picture {...imageProps} />;
+  return <FailedPicture {...imageProps} kind="image" url={url} />;
 }

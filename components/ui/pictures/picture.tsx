@@ -86,7 +86,7 @@ function getKindIcon(kind: string | undefined): ReactNode {
   return <ImageOff aria-hidden="true" className="size-4" />;
 }
 
-function FailedPicture({ url, kind, ...placeholderProps }: PlaceholderProps & { kind: string | undefined; url: string }) {
+export function FailedPicture({ url, kind, ...placeholderProps }: PlaceholderProps & { kind: string | undefined; url: string }) {
   const t = useTranslations("common");
   const reason = useFailureReason(url);
   const reasonText = typeof reason === "object" ? t("tooLarge", reason) : undefined;

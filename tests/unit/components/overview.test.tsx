@@ -64,7 +64,7 @@ it("shows progress, media icons and the number of unreadable entries", async () 
   expect(screen.getByRole("img", { name: "sound" }).querySelector(".lucide-audio-lines")).not.toBeNull();
 });
 
-it("hides images that were deleted, but not those of an unreachable service", async () => {
+it("hides deleted images and shows an icon for others that fail to load", async () => {
   vi.stubGlobal("fetch", async (url: string) => {
     if (!url.includes("thumbnail")) return Response.json(createPage());
     return new Response(null, { status: url.includes("deleted.png") ? 404 : 503 });
@@ -72,5 +72,5 @@ it("hides images that were deleted, but not those of an unreachable service", as
   await show("c3", { ...noJobs, pictures: createPage(jobWithOutput("gone", "deleted.png"), jobWithOutput("kept", "kept.png")) }, true);
   for (const name of ["gone", "kept"]) fireEvent.error(screen.getByRole("img", { name }));
   await waitForElementToBeRemoved(() => screen.queryByRole("img", { name: "gone" }));
-  expect(screen.getByRole("img", { name: "kept" })).toBeDefined();
+  expect(screen.getByRole("img", { name: "kept" }).querySelector(".lucide-image-off")).not.toBeNull();
 });
