@@ -24,7 +24,7 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
   const hasAccess = useFeature("fullAccess");
   const canAdd = canUpload && hasAccess;
   const locale = useLocale();
-  const [panel, setPanel] = useState<{ UploadsPanel: typeof UploadsPanel; request: UploadRequest }>();
+  const [panel, setPanel] = useState<{ UploadsPanel: typeof UploadsPanel; requests: readonly UploadRequest[] }>();
   // The Run page handles dropped files itself, as workflows or their pictures.
   const isOutsideRunPage = usePathname() !== "/run";
 
@@ -38,7 +38,11 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
   /** Loads the panel first. If that fails, shows a message with a retry. */
   async function startRequest(newRequest: NewUploadRequest) {
     const loadedPanel = await import("./uploads-panel").then((module) => module.loadUploadsPanel(locale)).catch(() => undefined);
-    if (loadedPanel) setPanel((current) => ({ UploadsPanel: loadedPanel, request: { ...newRequest, id: (current?.request.id ?? 0) + 1 } }));
+    if (loadedPanel)
+      setPanel((current) => {
+        const requests = current?.requests ?? [];
+        return { UploadsPanel: loadedPanel, requests: [...requests, { ...newRequest, id: requests.length + 1 }] };
+      });
     else if (newRequest.source !== "resume")
       showToast({ tone: "bad", text: t("notLoaded"), action: { label: t("retry"), run: () => void startRequest(newRequest) } });
   }
@@ -93,7 +97,7 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
           </p>
         </div>
       ) : null}
-      {panel ? <panel.UploadsPanel request={panel.request} connection={connection} canAdd={canAdd} /> : null}
+      {panel ? <panel.UploadsPanel requests={panel.requests} connection={connection} canAdd={canAdd} /> : null}
     </>
   );
 }

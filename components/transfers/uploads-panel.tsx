@@ -15,7 +15,8 @@ import { countUploads } from "./uploads/upload-state";
 import { type NewUpload, tabUploads } from "./uploads/upload-store";
 import { useIncomingFiles } from "./uploads/use-incoming-files";
 
-type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
+/** `requests`: all requests since the page was loaded, because several can arrive while this component loads. */
+type UploadsPanelProps = { requests: readonly UploadRequest[]; connection?: CurrentConnection; canAdd: boolean };
 
 /** The messages load together with this component when the first file is added. */
 const loadMessages = {
@@ -53,7 +54,7 @@ export function UploadsPanel(props: UploadsPanelProps) {
 
 type OpenDialog = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
 
-function Panel({ request, connection, canAdd }: UploadsPanelProps) {
+function Panel({ requests, connection, canAdd }: UploadsPanelProps) {
   const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, tabUploads.get);
   const downloads = useDownloads(connection?.id);
   const [openDialog, setOpenDialog] = useState<OpenDialog>();
@@ -68,15 +69,18 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
     setCollapsed(false);
     setView("uploads");
   }
-  const { incomingUpload, clearIncoming, cancel, openWorkflow } = useIncomingFiles(request, addUploads);
+  const { incomingUpload, clearIncoming, cancel, openWorkflow } = useIncomingFiles(requests, addUploads);
 
-  const [handledRequestId, setHandledRequestId] = useState(0);
-  if (request.id !== handledRequestId) {
-    setHandledRequestId(request.id);
+  const [handledCount, setHandledCount] = useState(0);
+  if (requests.length > handledCount) setHandledCount(requests.length);
+  for (const request of requests.slice(handledCount)) {
     if (request.source === "hash") setOpenDialog({ kind: "hash" });
     else if (request.source === "url") {
-      const currentText = openDialog?.kind === "url" ? openDialog.text : "";
-      setOpenDialog({ kind: "url", text: [currentText, request.urls ?? ""].filter((text) => text !== "").join("\n") });
+      const { urls = "" } = request;
+      setOpenDialog((current) => ({
+        kind: "url",
+        text: [current?.kind === "url" ? current.text : "", urls].filter((text) => text !== "").join("\n"),
+      }));
     } else if (request.source !== "files") {
       setShown(true);
       setCollapsed(request.source === "resume");

@@ -4,7 +4,7 @@ import { LogOut } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { IconButton } from "@/components/ui/controls/button";
-import { setLeavingAllowed } from "@/components/ui/hooks/page-events";
+import { hasUnsavedWork, setLeavingAllowed } from "@/components/ui/hooks/page-events";
 import { showToast } from "@/components/ui/toast-store";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { clearPersonalStorage } from "@/lib/browser/persisted-value";
@@ -51,9 +51,4 @@ function signOut(): Promise<string | undefined> {
     (session) => session.signOut(),
     () => undefined,
   );
-}
-
-/** Runs all beforeunload listeners to detect unsaved work. */
-function hasUnsavedWork(): boolean {
-  return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

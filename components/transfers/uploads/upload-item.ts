@@ -101,7 +101,7 @@ export function isProblem(item: UploadItem): boolean {
   return item.status.kind === "failed" || hasContentMismatch(item);
 }
 
-/** The newest request. The id distinguishes two requests for the same source. */
+/** Ids increase. */
 export type UploadRequest = { id: number } & (
   | FilesRequest
   | { source: "url"; urls?: string }

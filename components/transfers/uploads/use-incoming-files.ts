@@ -1,6 +1,8 @@
+import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { requestRun } from "@/components/frame/samples/samples";
+import { hasUnsavedWork } from "@/components/ui/hooks/page-events";
 import { useRouter } from "@/components/ui/link";
 import { getSelectedTimeZone } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
@@ -17,52 +19,61 @@ type IncomingUpload = { dropped?: DroppedFiles };
 
 /**
  * Collects dropped, pasted or picked files until they are added. Discards files of a batch that was cancelled while it was read. A single
- * dropped workflow opens in Run instead.
+ * dropped workflow opens in Run instead, unless leaving the page would lose unsaved work.
  */
-export function useIncomingFiles(request: UploadRequest, onReady: (uploads: readonly NewUpload[]) => void) {
+export function useIncomingFiles(requests: readonly UploadRequest[], onReady: (uploads: readonly NewUpload[]) => void) {
+  const t = useTranslations("uploads.start");
   const [incomingUpload, setIncoming] = useState<IncomingUpload>();
   const [lastRequestId, setLastRequestId] = useState(0);
   const handledId = useRef(0);
   const cancelledId = useRef(0);
   const router = useRouter();
   const connectionParam = useConnectionParam();
-  if (request.source === "files" && request.id !== lastRequestId) {
-    setLastRequestId(request.id);
+  const newestId = requests.findLast(({ source }) => source === "files")?.id ?? 0;
+  if (newestId > lastRequestId) {
+    setLastRequestId(newestId);
     if (!incomingUpload) setIncoming({});
   }
 
-  function openInRun(files: readonly NamedFile[]) {
-    requestRun({ files: files.map(({ file }) => file) });
+  const closeReading = () => setIncoming((current) => (current?.dropped ? current : undefined));
+  function openInRun({ file }: NamedFile) {
+    requestRun({ files: [file] });
     router.push(withQuery("/run", { connection: connectionParam }));
   }
   const handleDropped = useEffectEvent((dropped: DroppedFiles, problem: string | undefined) => {
     const workflows = dropped.files.filter(({ isWorkflow }) => isWorkflow);
-    if (problem !== undefined && workflows.length === 0) {
-      setIncoming(undefined);
-      return showToast({ tone: "bad", text: problem });
+    const workflow = workflows.length === 1 ? workflows[0] : undefined;
+    const isAlone = dropped.files.length === 1;
+    const shouldAsk = workflow !== undefined && hasUnsavedWork();
+    if (problem !== undefined) {
+      closeReading();
+      const action = workflow && shouldAsk && { label: t("open"), run: () => openInRun(workflow) };
+      if (!workflow || !isAlone || shouldAsk) showToast({ tone: "bad", text: problem, ...(action && { action }) });
+      return workflow && !shouldAsk ? openInRun(workflow) : undefined;
     }
-    if (workflows.length > 0 && (problem !== undefined || (dropped.files.length === 1 && !incomingUpload?.dropped))) {
-      setIncoming(undefined);
-      return openInRun(workflows);
+    if (workflow && isAlone && !shouldAsk && !incomingUpload?.dropped) {
+      closeReading();
+      return openInRun(workflow);
     }
     const preferences = uploadPreferences.get();
     const fieldsResult = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
-    const waitingFiles = incomingUpload?.dropped;
-    if (waitingFiles || preferences.ask || !canAddDirectly(dropped) || !fieldsResult.ok)
-      return setIncoming({ dropped: waitingFiles ? mergeDropped(waitingFiles, dropped) : dropped });
-    setIncoming(undefined);
+    if (incomingUpload?.dropped || preferences.ask || !canAddDirectly(dropped) || !fieldsResult.ok)
+      return setIncoming((current) => ({ dropped: current?.dropped ? mergeDropped(current.dropped, dropped) : dropped }));
+    closeReading();
     onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fieldsResult.value, path, "none") })));
   });
   useEffect(() => {
-    if (request.source !== "files" || request.id <= handledId.current) return;
-    const { id, canOpenWorkflows = false, problem } = request;
-    handledId.current = id;
-    void request.dropped
-      .then((dropped) => inspectFiles(dropped, canOpenWorkflows))
-      .then((dropped) => {
-        if (id > cancelledId.current) handleDropped(dropped, problem);
-      });
-  }, [request]);
+    for (const request of requests) {
+      if (request.source !== "files" || request.id <= handledId.current) continue;
+      const { id, canOpenWorkflows = false, problem } = request;
+      handledId.current = id;
+      void request.dropped
+        .then((dropped) => inspectFiles(dropped, canOpenWorkflows))
+        .then((dropped) => {
+          if (id > cancelledId.current) handleDropped(dropped, problem);
+        });
+    }
+  }, [requests]);
 
   return {
     incomingUpload,
@@ -71,12 +82,12 @@ export function useIncomingFiles(request: UploadRequest, onReady: (uploads: read
       cancelledId.current = handledId.current;
       setIncoming(undefined);
     },
-    /** Keeps the other files for adding. Only one workflow can be open at a time. */
+    /** Keeps the other files for adding, including workflows, because only one can be open at a time. */
     openWorkflow(workflow: NamedFile) {
       const dropped = incomingUpload?.dropped;
-      const files = dropped?.files.filter(({ isWorkflow }) => !isWorkflow) ?? [];
+      const files = dropped?.files.filter((file) => file !== workflow).map((file) => ({ ...file, isWorkflow: false })) ?? [];
       setIncoming(dropped && files.length > 0 ? { dropped: { ...dropped, files } } : undefined);
-      openInRun([workflow]);
+      openInRun(workflow);
     },
   };
 }

@@ -95,6 +95,11 @@ export function warnBeforeLeaving(event: BeforeUnloadEvent): void {
   if (!isLeavingAllowed) event.preventDefault();
 }
 
+/** Runs all beforeunload listeners to detect unsaved work. */
+export function hasUnsavedWork(): boolean {
+  return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+}
+
 /** Makes the browser warn before the tab is closed or reloaded. */
 export function useCloseWarning(isEnabled: boolean): void {
   useEffect(() => {

@@ -6,6 +6,8 @@ import { consumeRunRequest } from "@/components/frame/samples/samples";
 import { UploadSources, useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
+import { useCloseWarning } from "@/components/ui/hooks/page-events";
+import { toastStore } from "@/components/ui/toast-store";
 import { Toasts } from "@/components/ui/toasts";
 import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
 import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
@@ -20,11 +22,12 @@ describe("uploads panel", () => {
     createDroppedFiles(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function renderPanel() {
-    let id = 0;
-    const panel = (request: UploadRequest) => wrapInApp(<UploadsPanel request={request} canAdd />);
+    const requests: UploadRequest[] = [];
     const { rerender } = renderInApp(null);
-    const openSource = (options: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; urls: string }) =>
-      act(async () => rerender(panel({ id: ++id, ...options })));
+    const openSource = async (options: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; urls: string }) => {
+      requests.push({ id: requests.length + 1, ...options });
+      await act(async () => rerender(wrapInApp(<UploadsPanel requests={[...requests]} canAdd />)));
+    };
     return { openSource, drop: (files: Promise<DroppedFiles>) => openSource({ source: "files", dropped: files }) };
   }
   function createPendingDrop() {
@@ -37,19 +40,26 @@ describe("uploads panel", () => {
   const connection = { id: "c", name: "Studio", embedded: true };
   // jsdom's File can't be read.
   const workflow = new ReadableFile([JSON.stringify({ 1: { class_type: "EmptyImage", inputs: {} } })], "poster.json");
-  async function dropOnPage(dropped: (File | ReadableFile)[], canUpload = true) {
+  const otherWorkflow = new ReadableFile([workflow], "other.json");
+  async function dropOnPage(dropped: readonly (File | ReadableFile)[], { canUpload = true, isUnsaved = false, drops = 1 } = {}) {
     const openedUrls: string[] = [];
+    const Page = () => {
+      useCloseWarning(isUnsaved);
+      return <Toasts />;
+    };
     const page = (
       <PageProvider router={createFakeRouter((url) => openedUrls.push(url))} pathname="/jobs">
         <ConnectionProvider currentId="c" connections={[connection]}>
           <UploadSources canUpload={canUpload} canOpenRun />
-          <Toasts />
+          <Page />
         </ConnectionProvider>
       </PageProvider>
     );
     renderInApp(page);
     const transfer = { types: ["Files"], items: [], files: dropped };
-    await act(async () => void window.dispatchEvent(Object.assign(new Event("drop"), { dataTransfer: transfer })));
+    await act(async () => {
+      for (let count = 0; count < drops; count++) window.dispatchEvent(Object.assign(new Event("drop"), { dataTransfer: transfer }));
+    });
     return openedUrls;
   }
 
@@ -73,7 +83,7 @@ describe("uploads panel", () => {
       [workflow, true],
       [editorFile, false],
     ] as const) {
-      const openedUrls = await dropOnPage([file], canUpload);
+      const openedUrls = await dropOnPage([file], { canUpload });
       await waitFor(() => expect(openedUrls).toEqual(["/run"]));
       expect(consumeRunRequest()).toEqual({ files: [file] });
       expect(screen.queryByRole("dialog")).toBeNull();
@@ -84,12 +94,43 @@ describe("uploads panel", () => {
   });
 
   test("offers to open a workflow dropped with other files", async () => {
-    const openedUrls = await dropOnPage([new File(["x"], "one.bin"), workflow]);
+    const openedUrls = await dropOnPage([new File(["x"], "one.bin"), workflow, otherWorkflow]);
+    await findDialog("Add 3 files");
+    fireEvent.click(screen.getAllByRole("button", { name: "Open in Run" })[0] ?? document.body);
     await findDialog("Add 2 files");
-    fireEvent.click(screen.getByRole("button", { name: "Open in Run" }));
-    await findDialog("Add 1 file");
     expect(openedUrls).toEqual(["/run"]);
     expect(consumeRunRequest()).toEqual({ files: [workflow] });
+    expect(screen.getByText("other.json")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Open in Run" })).toBeNull();
+  });
+
+  test("asks before opening a dropped workflow when the page has unsaved work", async () => {
+    for (const canUpload of [true, false]) {
+      const openedUrls = await dropOnPage([workflow], { canUpload, isUnsaved: true });
+      const openButton = await screen.findByRole("button", { name: "Open in Run" });
+      expect(openedUrls).toEqual([]);
+      fireEvent.click(openButton);
+      expect(openedUrls).toEqual(["/run"]);
+      expect(consumeRunRequest()).toEqual({ files: [workflow] });
+      cleanup();
+    }
+  });
+
+  test("tells viewers that other files were not added", async () => {
+    const openedUrls = await dropOnPage([workflow, new File(["x"], "photo.png")], { canUpload: false });
+    await screen.findByText("Viewers can't add files");
+    expect(openedUrls).toEqual(["/run"]);
+    expect(consumeRunRequest()).toEqual({ files: [workflow] });
+    act(() => toastStore.setState([], true));
+    cleanup();
+    expect(await dropOnPage([workflow, otherWorkflow], { canUpload: false })).toEqual([]);
+    await screen.findByText("Viewers can't add files");
+    expect(consumeRunRequest()).toBeUndefined();
+  });
+
+  test("keeps every drop when several arrive while the panel loads", async () => {
+    await dropOnPage([new File(["x"], "one.bin")], { drops: 3 });
+    await findDialog("Add 3 files");
   });
 
   test("adds files dropped while the dialog is open", async () => {
