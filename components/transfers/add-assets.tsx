@@ -28,13 +28,12 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
   // The Run page handles dropped files itself, as workflows or their pictures.
   const isOutsideRunPage = usePathname() !== "/run";
 
-  const uploadProblem = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
   const getDenialText = useDenialText();
   const runsAppsOnly = useRunsAppsOnly();
-  const urlProblem = uploadProblem ?? (getUploadSources(connection).includes("url") ? undefined : "noAddresses");
   const messageValues = { connection: connection?.name ?? "" };
-  const getProblemText = (reason: NonNullable<typeof urlProblem>) =>
-    reason === "refused" ? getDenialText(t(reason)) : t(reason, messageValues);
+  const assetsProblem = hasFeature(connection, "assets") ? undefined : t("noAssets", messageValues);
+  const uploadProblem = canAdd ? assetsProblem : getDenialText(t("refused"));
+  const urlProblem = uploadProblem ?? (getUploadSources(connection).includes("url") ? undefined : t("noAddresses", messageValues));
   /** Loads the panel first. If that fails, shows a message with a retry. */
   async function startRequest(newRequest: NewUploadRequest) {
     const loadedPanel = await import("./uploads-panel").then((module) => module.loadUploadsPanel(locale)).catch(() => undefined);
@@ -47,15 +46,14 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
       showToast({ tone: "bad", text: t("notLoaded"), action: { label: t("retry"), run: () => void startRequest(newRequest) } });
   }
   function acceptFiles(dropped: Promise<DroppedFiles>, canOpenWorkflows = false) {
-    const problem = uploadProblem && getProblemText(uploadProblem);
-    if (problem && !canOpenWorkflows) return showToast({ tone: "bad", text: problem });
-    void startRequest({ source: "files", dropped, canOpenWorkflows, problem });
+    if (uploadProblem && !canOpenWorkflows) return showToast({ tone: "bad", text: uploadProblem });
+    void startRequest({ source: "files", dropped, canOpenWorkflows, problem: uploadProblem });
   }
   const onFiles = (files: File[]) => files.length > 0 && acceptFiles(Promise.resolve(readFileInput(files)));
   const filePicker = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
   const folderPicker = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
   const openSource = useEffectEvent((source: UploadSource) => {
-    if (uploadProblem && source !== "tray") showToast({ tone: "bad", text: getProblemText(uploadProblem) });
+    if (uploadProblem && source !== "tray") showToast({ tone: "bad", text: uploadProblem });
     else if (source === "files") filePicker.open();
     else if (source === "folder") folderPicker.open();
     else void startRequest({ source });
@@ -73,11 +71,11 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
     });
     return () => controller.abort();
   }, [connectionId, hasAccess, runsAppsOnly]);
+  const canOpen = canOpenRun && hasAccess && !runsAppsOnly;
   const dragKind = useWindowFiles({
     isEnabled: isOutsideRunPage,
-    onFiles: (dropped) => acceptFiles(dropped, canOpenRun && hasAccess && !runsAppsOnly),
-    onUrls: (urls) =>
-      urlProblem ? showToast({ tone: "bad", text: getProblemText(urlProblem) }) : void startRequest({ source: "url", urls }),
+    onFiles: (dropped) => acceptFiles(dropped, canOpen),
+    onUrls: (urls) => (urlProblem ? showToast({ tone: "bad", text: urlProblem }) : void startRequest({ source: "url", urls })),
   });
 
   return (
@@ -89,11 +87,11 @@ export function UploadSources({ canUpload, canOpenRun }: { canUpload: boolean; c
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
             {dragKind === "files"
               ? uploadProblem
-                ? getProblemText(uploadProblem)
-                : t("drop", messageValues)
-              : urlProblem
-                ? getProblemText(urlProblem)
-                : t("dropAddress", messageValues)}
+                ? canOpen
+                  ? t("dropWorkflow")
+                  : uploadProblem
+                : t(canOpen ? "drop" : "dropFiles", messageValues)
+              : (urlProblem ?? t("dropAddress", messageValues))}
           </p>
         </div>
       ) : null}

@@ -128,6 +128,21 @@ describe("uploads panel", () => {
     expect(consumeRunRequest()).toBeUndefined();
   });
 
+  test.each([
+    [true, true, "Drop a workflow to open it, or other files to add to Studio"],
+    [true, false, "Drop to add to Studio"],
+    [false, true, "Drop a workflow to open it"],
+    [false, false, "Viewers can't add files"],
+  ])("shows what a drop does when uploads are %s and workflows %s", (canUpload, canOpenRun, text) => {
+    renderInApp(
+      <ConnectionProvider currentId="c" connections={[connection]}>
+        <UploadSources canUpload={canUpload} canOpenRun={canOpenRun} />
+      </ConnectionProvider>,
+    );
+    act(() => void window.dispatchEvent(Object.assign(new Event("dragover"), { dataTransfer: { types: ["Files"] } })));
+    expect(screen.getByText(text)).toBeTruthy();
+  });
+
   test("keeps every drop when several arrive while the panel loads", async () => {
     await dropOnPage([new File(["x"], "one.bin")], { drops: 3 });
     await findDialog("Add 3 files");
