@@ -47,19 +47,17 @@ describe("uploads panel", () => {
       useCloseWarning(isUnsaved);
       return <Toasts />;
     };
-    const page = (
+    renderInApp(
       <PageProvider router={createFakeRouter((url) => openedUrls.push(url))} pathname="/jobs">
         <ConnectionProvider currentId="c" connections={[connection]}>
           <UploadSources canUpload={canUpload} canOpenRun />
           <Page />
         </ConnectionProvider>
-      </PageProvider>
+      </PageProvider>,
     );
-    renderInApp(page);
-    const transfer = { types: ["Files"], items: [], files: dropped };
-    await act(async () => {
-      for (let count = 0; count < drops; count++) window.dispatchEvent(Object.assign(new Event("drop"), { dataTransfer: transfer }));
-    });
+    const dataTransfer = { types: ["Files"], items: [], files: dropped };
+    const drop = () => window.dispatchEvent(Object.assign(new Event("drop"), { dataTransfer }));
+    await act(async () => void Array.from({ length: drops }, drop));
     return openedUrls;
   }
 
@@ -79,11 +77,8 @@ describe("uploads panel", () => {
 
   test("opens a single dropped workflow in Run, also for viewers", async () => {
     const editorFile = new ReadableFile([JSON.stringify({ nodes: [{ id: 1, type: "EmptyImage" }], links: [] })], "editor.JSON");
-    for (const [file, canUpload] of [
-      [workflow, true],
-      [editorFile, false],
-    ] as const) {
-      const openedUrls = await dropOnPage([file], { canUpload });
+    for (const file of [workflow, editorFile]) {
+      const openedUrls = await dropOnPage([file], { canUpload: file === workflow });
       await waitFor(() => expect(openedUrls).toEqual(["/run"]));
       expect(consumeRunRequest()).toEqual({ files: [file] });
       expect(screen.queryByRole("dialog")).toBeNull();
@@ -107,9 +102,7 @@ describe("uploads panel", () => {
   test("asks before opening a dropped workflow when the page has unsaved work", async () => {
     for (const canUpload of [true, false]) {
       const openedUrls = await dropOnPage([workflow], { canUpload, isUnsaved: true });
-      const openButton = await screen.findByRole("button", { name: "Open in Run" });
-      expect(openedUrls).toEqual([]);
-      fireEvent.click(openButton);
+      fireEvent.click(await screen.findByRole("button", { name: "Open in Run" }));
       expect(openedUrls).toEqual(["/run"]);
       expect(consumeRunRequest()).toEqual({ files: [workflow] });
       cleanup();
