@@ -42,7 +42,6 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       const newContext = browser.newContext.bind(browser);
       browser.newContext = async (...args) => (await newContext(...args)).on("page", waitForHydrationOnPage);
       await retryClosedConnections(playwright);
-      await playwright.selectors.register(SHOWN_ENGINE, createShownEngine);
       await provide(browser);
     },
     { scope: "worker" },
@@ -168,32 +167,18 @@ function waitForHydrationOnPage(page: Page): void {
   ignoreHiddenContent(page);
 }
 
-const SHOWN_ENGINE = "shown";
-
-/** A selector engine for all elements outside hidden streamed content. Playwright's `:not()` takes several times longer. */
-const createShownEngine = () => ({
-  queryAll(root: ParentNode): Element[] {
-    const elements = [...root.querySelectorAll("*")];
-    const streamed = 'div[hidden][id^="S:"]';
-    return document.querySelector(streamed) ? elements.filter((element) => !element.closest(`${streamed} *`)) : elements;
-  },
-  query(root: ParentNode): Element | undefined {
-    return this.queryAll(root)[0];
-  },
-});
-
 type Scope = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
 /** Ignores hidden streamed content in a page or frame. Locators by role ignore it anyway. */
 export function ignoreHiddenContent(root: Scope): void {
-  const shown = root.locator(`${SHOWN_ENGINE}=`);
+  const visible = root.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [root.locator.bind(root), root.getByText.bind(root), root.getByLabel.bind(root)];
   const [byTitle, byTestId] = [root.getByTitle.bind(root), root.getByTestId.bind(root)];
-  root.locator = (...args) => locator(...args).and(shown);
-  root.getByText = (...args) => byText(...args).and(shown);
-  root.getByLabel = (...args) => byLabel(...args).and(shown);
-  root.getByTitle = (...args) => byTitle(...args).and(shown);
-  root.getByTestId = (...args) => byTestId(...args).and(shown);
+  root.locator = (...args) => locator(...args).and(visible);
+  root.getByText = (...args) => byText(...args).and(visible);
+  root.getByLabel = (...args) => byLabel(...args).and(visible);
+  root.getByTitle = (...args) => byTitle(...args).and(visible);
+  root.getByTestId = (...args) => byTestId(...args).and(visible);
 }
 
 const reloadedPages = new WeakSet<Page>();
