@@ -112,7 +112,7 @@ export async function rotateRows(list: ListSealed, keyRing: KeyRing): Promise<Ro
   return { resealed, sealedBy: await countSealedRows(list, keyRing) };
 }
 
-export async function countSealedRows(list: ListSealed, keyRing: KeyRing): Promise<Rotation["sealedBy"]> {
+async function countSealedRows(list: ListSealed, keyRing: KeyRing): Promise<Rotation["sealedBy"]> {
   const sealedBy = new Map<string, { count: number; unreadable: number }>();
   for (const { recordId, sealed } of await list()) {
     const { count, unreadable } = sealedBy.get(sealed.ringKeyId) ?? { count: 0, unreadable: 0 };
