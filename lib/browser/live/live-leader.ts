@@ -76,7 +76,11 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
       if (message.kind === "close") return removeTab(message.tab);
       if (message.kind !== "topics") return streams.forEach((stream) => stream[message.kind]());
       const { tab, topics, newTopics } = message;
-      if (!topicsByTab.delete(tab)) onNewTab?.(tab);
+      if (!topicsByTab.delete(tab)) {
+        onNewTab?.(tab);
+        // The stream's state may not change for a long time.
+        sendAndRecord({ to: "tabs", kind: "state", isLive });
+      }
       topicsByTab.set(tab, topics);
       updateStreams(newTopics);
     },

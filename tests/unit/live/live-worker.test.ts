@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createLiveLeader } from "@/lib/browser/live/live-leader";
+import { createLiveLeader, type TabsMessage } from "@/lib/browser/live/live-leader";
 import { createLiveTab, type LiveMessage } from "@/lib/browser/live/live-tab";
 import { until } from "@/tests/support/until";
 import { formatSnapshot, openStream, startEventServer } from "./event-server";
@@ -48,6 +48,19 @@ it("opens its own stream when the shared worker can't start", async () => {
   tab.watch(jobsPath, (message) => messages.push(message));
   failToStart();
   await until("the list arrived", () => getPayloads(messages).length > 0);
+});
+
+it("sends its state to a new tab at once", async () => {
+  const messages: TabsMessage[] = [];
+  const leader = createLiveLeader({ request: server.request, send: (message) => messages.push(message) });
+  const addTab = (tab: string) => leader.handle({ to: "leader", kind: "topics", tab, topics: ["queue"], newTopics: ["queue"] });
+  addTab("first");
+  const liveState = { to: "tabs", kind: "state", isLive: true };
+  await until("the stream is live", () => messages.some((message) => message.kind === "state" && message.isLive));
+  messages.length = 0;
+  addTab("second");
+  expect(messages).toEqual([liveState]);
+  leader.stop();
 });
 
 it("reports a failure while the page is offline, then reloads all values", async () => {
