@@ -190,7 +190,7 @@ type FailedImageProps = Pick<ComponentProps<typeof Picture>, "alt" | "width" | "
   onMissing: () => void;
 };
 
-/** Like FailedPicture. Also checks whether the image was deleted. */
+/** FailedPicture that also checks whether the image was deleted. */
 function FailedImage({ url, onMissing, ...imageProps }: FailedImageProps) {
   const reportMissing = useEffectEvent(onMissing);
   useEffect(() => {

@@ -207,7 +207,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
       if (!hasUnreadableSecrets) return undefined;
       const { count, unreadable } = await countStoredSecrets();
       const reason = `The key ring can't open ${unreadable} of ${formatCount(count, "stored secret")}. Run npm run doctor.`;
-      // Pages, files and other keys still work, and the stored keys are entered again in the settings.
+      // Everything else works, and members can enter the lost keys again in the settings.
       return unreadable === 0 ? undefined : { ready: true, reason };
     },
     workers: () => (existsSync(responseWorkerPath) ? undefined : createNotReady("The worker that reads large responses is not built.")),

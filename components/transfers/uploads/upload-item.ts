@@ -101,7 +101,7 @@ export function isProblem(item: UploadItem): boolean {
   return item.status.kind === "failed" || hasContentMismatch(item);
 }
 
-/** Ids increase. */
+/** Each request has a higher id than the one before. */
 export type UploadRequest = { id: number } & (
   | FilesRequest
   | { source: "url"; urls?: string }

@@ -35,7 +35,7 @@ export function useIncomingFiles(requests: readonly UploadRequest[], onReady: (u
     if (!incomingUpload) setIncoming({});
   }
 
-  const closeReading = () => setIncoming((current) => (current?.dropped ? current : undefined));
+  const closePendingDialog = () => setIncoming((current) => (current?.dropped ? current : undefined));
   function openInRun({ file }: NamedFile) {
     requestRun({ files: [file] });
     router.push(withQuery("/run", { connection: connectionParam }));
@@ -44,22 +44,22 @@ export function useIncomingFiles(requests: readonly UploadRequest[], onReady: (u
     const workflows = dropped.files.filter(({ isWorkflow }) => isWorkflow);
     const workflow = workflows.length === 1 ? workflows[0] : undefined;
     const isAlone = dropped.files.length === 1;
-    const shouldAsk = workflow !== undefined && hasUnsavedWork();
+    const shouldConfirm = workflow !== undefined && hasUnsavedWork();
     if (problem !== undefined) {
-      closeReading();
-      const action = workflow && shouldAsk && { label: t("open"), run: () => openInRun(workflow) };
-      if (!workflow || !isAlone || shouldAsk) showToast({ tone: "bad", text: problem, ...(action && { action }) });
-      return workflow && !shouldAsk ? openInRun(workflow) : undefined;
+      closePendingDialog();
+      const action = workflow && shouldConfirm && { label: t("open"), run: () => openInRun(workflow) };
+      if (!workflow || !isAlone || shouldConfirm) showToast({ tone: "bad", text: problem, ...(action && { action }) });
+      return workflow && !shouldConfirm ? openInRun(workflow) : undefined;
     }
-    if (workflow && isAlone && !shouldAsk && !incomingUpload?.dropped) {
-      closeReading();
+    if (workflow && isAlone && !shouldConfirm && !incomingUpload?.dropped) {
+      closePendingDialog();
       return openInRun(workflow);
     }
     const preferences = uploadPreferences.get();
     const fieldsResult = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
     if (incomingUpload?.dropped || preferences.ask || !canAddDirectly(dropped) || !fieldsResult.ok)
       return setIncoming((current) => ({ dropped: current?.dropped ? mergeDropped(current.dropped, dropped) : dropped }));
-    closeReading();
+    closePendingDialog();
     onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fieldsResult.value, path, "none") })));
   });
   useEffect(() => {

@@ -78,7 +78,7 @@ export function createLiveLeader({ request, times, lastId, send, onNewTab }: Lea
       const { tab, topics, newTopics } = message;
       if (!topicsByTab.delete(tab)) {
         onNewTab?.(tab);
-        // The stream's state may not change for a long time.
+        // The next change of the state may be far away.
         sendAndRecord({ to: "tabs", kind: "state", isLive });
       }
       topicsByTab.set(tab, topics);

@@ -123,7 +123,7 @@ async function openTopic(
       const request = new Request(url, { headers: context.request.headers, signal });
       const result = await read({ composition, requestId, viewer, request, params, annotateAudit: () => undefined });
       if (!result.ok) return result;
-      // The health check returns its failure as a response.
+      // A failed health check is a response with an error status, not a failed result.
       if (!result.value.ok) return failed(createFailure("SERVICE_UNAVAILABLE", "The console is not ready."));
       const unreadable = Number(result.value.headers.get(UNREADABLE_HEADER) ?? 0);
       const bytes = await readBytes(result.value.body, MAX_VALUE_BYTES, { signal });

@@ -13,7 +13,7 @@ const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256
 /** Limits the finished and cached nodes per job, because processing a message iterates over all of them. */
 const MAX_ENDED_NODES = 2000;
 const CHECK_INTERVAL_MS = 30_000;
-/** Applies when the last watcher stops. */
+/** Sockets that are idle for longer close when their last watcher stops. */
 const MIN_IDLE_MS = 10_000;
 /** Applies to sockets without watchers. */
 const MAX_IDLE_MS = 60_000;
@@ -167,7 +167,7 @@ export function createLiveOutputs(now: () => number) {
           if (namedWatchers.size > 0 || watchers.get(name) !== namedWatchers) return;
           watchers.delete(name);
           const subscription = subscriptions.get(name);
-          // A request may have subscribed just now, before it submits a job.
+          // A request that is about to submit a job may have just used this socket.
           if (subscription?.openJobCount === 0 && now() - subscription.lastUsedMs > MIN_IDLE_MS) close(name, subscription);
         },
         isConnected: () => subscriptions.get(name)?.isConnected === true,

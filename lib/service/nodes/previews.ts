@@ -33,7 +33,7 @@ export function createPreviews(send: (preview: PreviewPixels) => void): Previews
     offer(values) {
       const raster = values.filter(isRaster).find(({ channels }) => channels === 3);
       if (!raster) return;
-      // Without the other images, which would stay in memory beyond the job's limit.
+      // Keeps one image, because a whole batch would exceed the job's memory limit.
       latestRaster = { ...raster, frames: [getFrame(raster, 0)] };
       // A node blocks the event loop, so a timer would not fire between its images.
       if (performance.now() - lastSentMs >= PREVIEW_INTERVAL_MS) flush();

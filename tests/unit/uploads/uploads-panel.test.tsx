@@ -109,7 +109,7 @@ describe("uploads panel", () => {
     }
   });
 
-  test("tells viewers that other files were not added", async () => {
+  test("shows viewers an error when other files are dropped with a workflow", async () => {
     const openedUrls = await dropOnPage([workflow, new File(["x"], "photo.png")], { canUpload: false });
     await screen.findByText("Viewers can't add files");
     expect(openedUrls).toEqual(["/run"]);

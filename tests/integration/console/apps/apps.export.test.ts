@@ -146,7 +146,7 @@ test("times out a stalled form and discards it", async () => {
   await until("the form's files are closed", async () => !(await isOpen()));
 });
 
-test("keeps an uploaded file as long as a run or a preset refers to it", async () => {
+test("keeps an uploaded file while a run or preset uses it", async () => {
   let now = Date.UTC(2026, 0, 1);
   const DAY_MS = 24 * 60 * 60_000;
   const clockedApps = await createAppHarness({ now: () => now });
